@@ -1,0 +1,12 @@
+"""Curtail in a Spark application: `instrument` a session, `stamp` a stream.
+
+from collectors import instrument, stamp
+
+spark = instrument(SparkSession.builder.appName("orders"), redis="redis://…").getOrCreate()
+scored.transform(stamp("event_time")).writeStream…
+"""
+
+from collectors.session import instrument
+from collectors.stamp import stamp
+
+__all__ = ["instrument", "stamp"]

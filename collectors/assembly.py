@@ -1,0 +1,139 @@
+"""From parts and progress events to frames, one per job and 50 ms window. Time is an argument.
+
+A window closes 200 ms after its end. What comes later is merged into the next open window where
+it is a fact about a batch, and counted as late where it is a sample: a percentile of a window that
+is already on the stream cannot change.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from uuid import UUID
+
+from collectors.buckets import Histogram, merged
+from collectors.parts import Part
+from collectors.progress import Progress
+from collectors.wire import WINDOW_MS, Batch, ExecutorSample, Frame, Health
+
+CLOSES_AFTER_MS = 200
+# After a stall of the collector the windows in between are made up to this many, then skipped.
+MOST_WINDOWS_AT_ONCE = 400
+# What an executor's clock may be ahead; beyond that a part's window is not to be believed.
+FUTURE_MS = 5_000
+
+
+@dataclass(frozen=True)
+class Running:
+    """A query that runs: which job it is, and under which run."""
+
+    query_id: str
+    run_id: str
+    job_id: str
+
+
+@dataclass
+class _Window:
+    executors: dict[str, ExecutorSample] = field(default_factory=dict)
+    latencies: dict[str, list[Histogram]] = field(default_factory=dict)
+    batches: dict[str, list[Batch]] = field(default_factory=dict)
+
+
+@dataclass
+class _Job:
+    running: Running
+    sequence: int = 0
+    late_parts: int = 0
+    backlog_rows: int | None = None
+
+
+class Assembler:
+    def __init__(self, now_ms: int) -> None:
+        self._next_window = now_ms // WINDOW_MS
+        self._windows: dict[int, _Window] = {}
+        self._jobs: dict[str, _Job] = {}
+        self._lost_by_executor: dict[str, tuple[int, int]] = {}
+        self._lost_on_link = 0
+
+    def start(self, running: Running) -> None:
+        self._jobs[running.query_id] = _Job(running)
+
+    def terminate(self, query_id: str, run_id: str) -> None:
+        job = self._jobs.get(query_id)
+        if job and job.running.run_id == run_id:
+            del self._jobs[query_id]
+
+    def lost_on_link(self, total: int) -> None:
+        self._lost_on_link = total
+
+    def add_part(self, part: Part, now_ms: int) -> None:
+        self._lost_by_executor[part.executor_id] = (part.dropped_parts, part.lost_records)
+        if self._is_open(part.window, now_ms):
+            self._window(part.window).executors[part.executor_id] = ExecutorSample(
+                part.executor_id, part.host, part.host_cpu_permille
+            )
+        else:
+            for job in self._jobs.values():
+                job.late_parts += 1
+        for latencies in part.latencies:
+            if self._is_open(latencies.window, now_ms):
+                window = self._window(latencies.window)
+                window.latencies.setdefault(latencies.query_id, []).append(latencies.histogram)
+            elif late := self._jobs.get(latencies.query_id):
+                late.late_parts += 1
+
+    def add_progress(self, progress: Progress, now_ms: int) -> None:
+        job = self._jobs.get(progress.query_id)
+        if not job or job.running.run_id != progress.run_id:
+            return
+        if progress.backlog_rows is not None:
+            job.backlog_rows = progress.backlog_rows
+        if progress.batch:
+            ended = progress.batch.end_ms // WINDOW_MS
+            window = max(self._next_window, min(ended, now_ms // WINDOW_MS))
+            batches = self._window(window).batches
+            batches.setdefault(progress.query_id, []).append(progress.batch)
+
+    def close(self, now_ms: int, dropped_frames: int) -> Iterator[tuple[str, Frame]]:
+        """The frames of all windows that ended 200 ms ago or more, oldest first."""
+        last = (now_ms - CLOSES_AFTER_MS) // WINDOW_MS - 1
+        if last - self._next_window >= MOST_WINDOWS_AT_ONCE:
+            self._skip_to(last - MOST_WINDOWS_AT_ONCE + 1)
+        while self._next_window <= last:
+            window = self._windows.pop(self._next_window, _Window())
+            for job in self._jobs.values():
+                yield (
+                    job.running.job_id,
+                    self._frame(self._next_window, window, job, dropped_frames),
+                )
+                job.sequence += 1
+            self._next_window += 1
+
+    def _skip_to(self, window: int) -> None:
+        for job in self._jobs.values():
+            job.sequence += window - self._next_window
+        for skipped in [w for w in self._windows if w < window]:
+            del self._windows[skipped]
+        self._next_window = window
+
+    def _frame(self, number: int, window: _Window, job: _Job, dropped_frames: int) -> Frame:
+        query_id = job.running.query_id
+        return Frame(
+            window=number,
+            sequence=job.sequence,
+            run_id=UUID(job.running.run_id),
+            latency=merged(window.latencies.get(query_id, ())),
+            batches=tuple(window.batches.get(query_id, ())),
+            executors=tuple(window.executors[id_] for id_ in sorted(window.executors)),
+            health=Health(
+                dropped_frames=dropped_frames,
+                late_parts=job.late_parts,
+                lost_parts=self._lost_on_link + sum(p for p, _ in self._lost_by_executor.values()),
+                lost_records=sum(r for _, r in self._lost_by_executor.values()),
+            ),
+            backlog_rows=job.backlog_rows,
+        )
+
+    def _is_open(self, window: int, now_ms: int) -> bool:
+        return self._next_window <= window <= (now_ms + FUTURE_MS) // WINDOW_MS
+
+    def _window(self, number: int) -> _Window:
+        return self._windows.setdefault(number, _Window())

@@ -1,0 +1,82 @@
+"""The bytes under every format of ours: LEB128 integers and byte strings behind their length."""
+
+from uuid import UUID
+
+
+class Garbled(ValueError):
+    """These bytes are not what their place says they should be."""
+
+
+class Writer:
+    def __init__(self) -> None:
+        self._out = bytearray()
+
+    def byte(self, value: int) -> None:
+        self._out.append(value)
+
+    def varint(self, value: int) -> None:
+        if value < 0:
+            raise ValueError(f"{value} is negative: only counts and times go on the wire")
+        while value > 0x7F:
+            self._out.append((value & 0x7F) | 0x80)
+            value >>= 7
+        self._out.append(value)
+
+    def blob(self, value: bytes) -> None:
+        self.varint(len(value))
+        self._out += value
+
+    def text(self, value: str) -> None:
+        self.blob(value.encode())
+
+    def uuid(self, value: UUID) -> None:
+        self._out += value.bytes
+
+    def bytes(self) -> bytes:
+        return bytes(self._out)
+
+
+class Reader:
+    """Reads what `Writer` wrote; anything else raises `Garbled`, never an index error."""
+
+    # Ten groups of seven bits hold 64 bits; more can only be garbage.
+    MAX_VARINT_BYTES = 10
+
+    def __init__(self, data: bytes) -> None:
+        self._data = data
+        self._at = 0
+
+    @property
+    def left(self) -> int:
+        return len(self._data) - self._at
+
+    def byte(self) -> int:
+        return self._take(1)[0]
+
+    def varint(self) -> int:
+        value = 0
+        for place in range(self.MAX_VARINT_BYTES):
+            byte = self.byte()
+            value |= (byte & 0x7F) << (7 * place)
+            if byte < 0x80:
+                return value
+        raise Garbled("an integer that does not end")
+
+    def blob(self) -> bytes:
+        return self._take(self.varint())
+
+    def text(self) -> str:
+        try:
+            return self.blob().decode()
+        except UnicodeDecodeError as error:
+            raise Garbled(f"text that is not UTF-8: {error}") from error
+
+    def uuid(self) -> UUID:
+        return UUID(bytes=self._take(16))
+
+    def _take(self, length: int) -> bytes:
+        if length > self.left:
+            raise Garbled(f"{length} bytes expected, {self.left} left")
+        taken = self._data[self._at : self._at + length]
+        self._at += length
+        return taken

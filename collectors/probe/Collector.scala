@@ -1,0 +1,144 @@
+package io.curtail.probe
+
+import java.io.{BufferedOutputStream, DataOutputStream, File, IOException}
+import java.util.concurrent.ConcurrentHashMap
+import java.util.concurrent.TimeUnit
+
+import com.fasterxml.jackson.databind.ObjectMapper
+
+import org.apache.spark.SparkContext
+
+import org.slf4j.LoggerFactory
+
+import scala.jdk.CollectionConverters._
+
+private[probe] case class CollectorSettings(
+    python: String,
+    pythonPath: String,
+    redisUrl: String,
+    hello: Map[String, String])
+
+private[probe] object CollectorSettings {
+  def from(sc: SparkContext, applicationId: String): CollectorSettings = {
+    val conf = sc.getConf
+    CollectorSettings(
+      python = conf.get("spark.curtail.python", conf.get("spark.pyspark.python", "python3")),
+      pythonPath = conf.get("spark.curtail.pythonPath", ""),
+      // "secret" in the name makes Spark's UI and event log hide a password in the address.
+      redisUrl = conf.get("spark.curtail.redis.secretUrl", "redis://127.0.0.1:6379/0"),
+      hello = Map(
+        "job" -> conf.get("spark.curtail.job", sc.appName),
+        "application_id" -> applicationId,
+        "spark_version" -> sc.version,
+        "driver_host" -> conf.get("spark.driver.host", "")))
+  }
+}
+
+/**
+ * The Python collector, a child process of the driver that reads messages on its standard input:
+ * four bytes of length, one of kind, the payload. It ends when this JVM ends, because its input
+ * does. If it stalls, messages are dropped oldest first and counted; if it dies it is started again.
+ */
+object Collector {
+  private case class Message(kind: Int, payload: Array[Byte])
+
+  private val log = LoggerFactory.getLogger("io.curtail.probe")
+  private val json = new ObjectMapper
+  private val queue = new DroppingQueue[Message](capacity = 4096)
+  private val started = new ConcurrentHashMap[String, Message]
+  @volatile private var running = false
+  @volatile private var process: Option[Process] = None
+  private var thread: Thread = _
+
+  def offer(kind: Int, payload: Array[Byte]): Unit =
+    if (running) queue.offer(Message(kind, payload))
+
+  /** A collector that is started again must hear of the queries that run already. */
+  def queryStarted(runId: String, payload: Array[Byte]): Unit = {
+    started.put(runId, Message(MessageKind.QueryStarted, payload))
+    offer(MessageKind.QueryStarted, payload)
+  }
+
+  def queryTerminated(runId: String, payload: Array[Byte]): Unit = {
+    started.remove(runId)
+    offer(MessageKind.QueryTerminated, payload)
+  }
+
+  /** For tests and for the operator's eyes; -1 while there is none. */
+  def pid: Long = process.filter(_.isAlive).map(_.pid()).getOrElse(-1L)
+
+  private[probe] def start(settings: CollectorSettings): Unit = synchronized {
+    if (!running) {
+      running = true
+      thread = new Thread(() => supervise(settings), "curtail-collector")
+      thread.setDaemon(true)
+      thread.start()
+    }
+  }
+
+  private[probe] def stop(): Unit = synchronized {
+    running = false
+    if (thread != null) thread.join(3000)
+  }
+
+  private def supervise(settings: CollectorSettings): Unit = {
+    var pauseMs = 250L
+    while (running) {
+      Guard.quietly("run the collector") {
+        val startedAtNs = System.nanoTime()
+        feed(launch(settings), settings)
+        if (System.nanoTime() - startedAtNs > 60L * 1000000000L) pauseMs = 250L
+      }
+      if (running) {
+        log.warn(s"curtail: the collector ended; starting it again in $pauseMs ms")
+        Thread.sleep(pauseMs)
+        pauseMs = math.min(30000L, pauseMs * 2)
+      }
+    }
+  }
+
+  private def launch(settings: CollectorSettings): Process = {
+    val builder = new ProcessBuilder(settings.python, "-m", "collectors.main")
+    builder.redirectError(ProcessBuilder.Redirect.INHERIT)
+    builder.redirectOutput(ProcessBuilder.Redirect.DISCARD)
+    val environment = builder.environment()
+    environment.put("CURTAIL_REDIS_URL", settings.redisUrl)
+    val path = Seq(settings.pythonPath, environment.getOrDefault("PYTHONPATH", ""))
+    environment.put("PYTHONPATH", path.filter(_.nonEmpty).mkString(File.pathSeparator))
+    builder.start()
+  }
+
+  /** Until the collector or this application ends. */
+  private def feed(child: Process, settings: CollectorSettings): Unit = {
+    process = Some(child)
+    val out = new DataOutputStream(new BufferedOutputStream(child.getOutputStream, 1 << 16))
+    var lossTold = 0L
+    try {
+      write(out, Message(MessageKind.Hello, json.writeValueAsBytes(settings.hello.asJava)))
+      started.values.asScala.foreach(write(out, _))
+      out.flush()
+      while (running && child.isAlive) {
+        queue.poll(50).foreach(write(out, _))
+        var more = queue.poll(0)
+        while (more.isDefined) { more.foreach(write(out, _)); more = queue.poll(0) }
+        if (queue.dropped != lossTold) {
+          lossTold = queue.dropped
+          write(out, Message(MessageKind.LinkLoss, lossTold.toString.getBytes))
+        }
+        out.flush()
+      }
+      var rest = queue.poll(0)
+      while (rest.isDefined) { rest.foreach(write(out, _)); rest = queue.poll(0) }
+    } catch { case _: IOException => () } // it died: supervise says so
+    finally {
+      try out.close() catch { case _: IOException => () }
+      if (!child.waitFor(2, TimeUnit.SECONDS)) child.destroyForcibly()
+    }
+  }
+
+  private def write(out: DataOutputStream, message: Message): Unit = {
+    out.writeInt(message.payload.length)
+    out.writeByte(message.kind)
+    out.write(message.payload)
+  }
+}

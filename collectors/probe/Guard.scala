@@ -1,0 +1,18 @@
+package io.curtail.probe
+
+import org.slf4j.LoggerFactory
+
+import scala.util.control.NonFatal
+
+/** The boundary to the user's job: what goes wrong on our side is said once and stays here. */
+private[probe] object Guard {
+  private val log = LoggerFactory.getLogger("io.curtail.probe")
+
+  def quietly(what: String)(body: => Unit): Unit =
+    try body
+    catch {
+      // A probe built for another Spark version shows as LinkageError: also ours to swallow.
+      case error @ (NonFatal(_) | _: LinkageError) =>
+        log.warn(s"curtail could not $what; the job goes on without it: $error")
+    }
+}

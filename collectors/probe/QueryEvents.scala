@@ -1,0 +1,44 @@
+package io.curtail.probe
+
+import java.nio.charset.StandardCharsets.UTF_8
+
+import com.fasterxml.jackson.databind.ObjectMapper
+
+import org.apache.spark.sql.streaming.StreamingQueryListener
+import org.apache.spark.sql.streaming.StreamingQueryListener._
+
+import scala.jdk.CollectionConverters._
+
+/**
+ * Hands what Spark says of its queries to the collector, without waiting for anyone: `start()` of
+ * a query returns only after onQueryStarted. Loaded by `spark.sql.streaming.streamingQueryListeners`.
+ */
+class QueryEvents extends StreamingQueryListener {
+  private val json = new ObjectMapper
+
+  override def onQueryStarted(event: QueryStartedEvent): Unit =
+    Guard.quietly("report a query's start") {
+      Collector.queryStarted(event.runId.toString, encoded(
+        "query_id" -> event.id.toString,
+        "run_id" -> event.runId.toString,
+        "name" -> event.name,
+        "started_ms" -> Long.box(System.currentTimeMillis())))
+    }
+
+  override def onQueryProgress(event: QueryProgressEvent): Unit =
+    Guard.quietly("report a query's progress") {
+      Collector.offer(MessageKind.QueryProgress, event.progress.json.getBytes(UTF_8))
+    }
+
+  override def onQueryTerminated(event: QueryTerminatedEvent): Unit =
+    Guard.quietly("report a query's end") {
+      Collector.queryTerminated(event.runId.toString, encoded(
+        "query_id" -> event.id.toString,
+        "run_id" -> event.runId.toString,
+        "ended_ms" -> Long.box(System.currentTimeMillis()),
+        "reason" -> event.exception.getOrElse("")))
+    }
+
+  private def encoded(fields: (String, AnyRef)*): Array[Byte] =
+    json.writeValueAsBytes(fields.toMap.asJava)
+}

@@ -1,0 +1,61 @@
+package io.curtail.probe
+
+import java.util.concurrent.locks.LockSupport
+
+/** At the end of every window: what this JVM saw in it, as one part for the driver. */
+private[probe] class Sampler(executorId: String, host: () => Option[String], sender: Sender) {
+  private val cpu = new HostCpu
+  @volatile private var running = true
+  private val thread = new Thread(() => run(), "curtail-sampler")
+  thread.setDaemon(true)
+
+  def start(): Unit = { sender.start(); thread.start() }
+
+  def stop(): Unit = {
+    running = false
+    LockSupport.unpark(thread)
+    thread.join(1000)
+    sender.stop()
+  }
+
+  private def run(): Unit = {
+    var done = System.currentTimeMillis() / Clock.WindowMs - 1
+    while (running) {
+      val current = sleepUntilAfter(done + 1)
+      Guard.quietly("sample a window") { done = sample(done, current) }
+    }
+    Guard.quietly("sample the last window") { sample(done, Long.MaxValue) }
+  }
+
+  private def sleepUntilAfter(window: Long): Long = {
+    val endMs = (window + 1) * Clock.WindowMs
+    var now = System.currentTimeMillis()
+    while (running && now < endMs) {
+      LockSupport.parkNanos((endMs - now) * 1000000L)
+      now = System.currentTimeMillis()
+    }
+    now / Clock.WindowMs
+  }
+
+  /** One part per window that ended, though after a long pause they share one CPU reading. */
+  private def sample(done: Long, current: Long): Long = {
+    Clock.align()
+    val last = if (current == Long.MaxValue) done + 1 else current - 1
+    val first = math.max(done + 1, last - Sampler.MostWindowsAtOnce + 1)
+    val permille = cpu.sincePermille()
+    val latencies = Recorder.drainAll(current)
+    (first until last).foreach(window => send(window, permille, Nil))
+    if (last >= first) send(last, permille, latencies)
+    last
+  }
+
+  private def send(window: Long, permille: Int, latencies: Seq[WindowCounts]): Unit =
+    host().foreach { name =>
+      sender.offer(Part.encode(
+        window, executorId, name, permille, Recorder.lost.get, sender.dropped, latencies))
+    }
+}
+
+private object Sampler {
+  val MostWindowsAtOnce = 20
+}

@@ -1,0 +1,49 @@
+package io.curtail.probe
+
+import java.util.concurrent.{ArrayBlockingQueue, TimeUnit}
+import java.util.concurrent.atomic.AtomicLong
+
+/** A bounded queue that drops its oldest and counts it, so that who offers never waits. */
+private[probe] class DroppingQueue[T <: AnyRef](capacity: Int) {
+  private val queue = new ArrayBlockingQueue[T](capacity)
+  private val droppedCount = new AtomicLong
+
+  def dropped: Long = droppedCount.get
+
+  def offer(item: T): Unit =
+    while (!queue.offer(item)) if (queue.poll() != null) droppedCount.incrementAndGet()
+
+  def poll(timeoutMs: Long): Option[T] = Option(queue.poll(timeoutMs, TimeUnit.MILLISECONDS))
+}
+
+/** Executor to driver, off every Spark thread: one part in flight, 30 s of parts waiting. */
+private[probe] class Sender(ask: Array[Byte] => AnyRef) {
+  private val queue = new DroppingQueue[Array[Byte]](capacity = 600)
+  private val failures = new AtomicLong
+  @volatile private var running = true
+  private val thread = new Thread(() => run(), "curtail-sender")
+  thread.setDaemon(true)
+
+  def dropped: Long = queue.dropped + failures.get
+  def offer(part: Array[Byte]): Unit = queue.offer(part)
+  def start(): Unit = thread.start()
+
+  def stop(): Unit = {
+    running = false
+    thread.join(1000)
+  }
+
+  private def run(): Unit = {
+    var idle = false
+    // After stop, what is queued still goes out.
+    while (running || !idle) {
+      val part = queue.poll(if (running) 100 else 0)
+      idle = part.isEmpty
+      part.foreach { bytes =>
+        try ask(bytes)
+        // The driver is away or busy: this part is gone, and counted.
+        catch { case _: Exception => failures.incrementAndGet() }
+      }
+    }
+  }
+}

@@ -1,0 +1,141 @@
+"""The collector's only door to Redis: a bounded buffer, oldest dropped first, and a sending thread.
+
+Whoever calls `ship` or `announce` never waits and never sees an error of Redis. While Redis is
+away the last minute of frames is kept; what is older is dropped and counted, and sending resumes
+by itself. An entry's id is its window, so a batch that is sent again after a lost reply adds
+nothing twice.
+"""
+
+import logging
+import threading
+from collections import deque
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+import redis
+from redis.exceptions import RedisError, ResponseError
+
+from collectors import keys
+from collectors.announcement import Announcement, to_hash
+from collectors.wire import WINDOW_MS
+
+log = logging.getLogger("curtail.shipper")
+
+# One minute of one job; an application of many queries shares it.
+BUFFERED_FRAMES = 60_000 // WINDOW_MS
+AT_ONCE = 200
+RETRY_S = 1.0
+TIMEOUT_S = 2.0
+RETENTION_MS = 3_600_000
+
+
+@dataclass(frozen=True)
+class _Entry:
+    job_id: str
+    start_ms: int
+    payload: bytes
+
+
+class Shipper:
+    def __init__(self, url: str, retention_ms: int = RETENTION_MS) -> None:
+        self._redis = redis.Redis.from_url(
+            url, socket_timeout=TIMEOUT_S, socket_connect_timeout=TIMEOUT_S
+        )
+        self._retention_ms = retention_ms
+        self._waiting: deque[_Entry] = deque()
+        self._announcements: dict[str, Announcement] = {}
+        self._changed = threading.Condition()
+        self._stopping = False
+        self._reachable = True
+        self._dropped = 0
+        self._thread = threading.Thread(target=self._run, name="curtail-shipper", daemon=True)
+
+    @property
+    def dropped(self) -> int:
+        return self._dropped
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def ship(self, job_id: str, start_ms: int, payload: bytes) -> None:
+        with self._changed:
+            if len(self._waiting) >= BUFFERED_FRAMES:
+                self._waiting.popleft()
+                self._dropped += 1
+            self._waiting.append(_Entry(job_id, start_ms, payload))
+            self._changed.notify()
+
+    def announce(self, announcement: Announcement) -> None:
+        """Only the newest of each job matters."""
+        with self._changed:
+            self._announcements[announcement.job_id] = announcement
+            self._changed.notify()
+
+    def stop(self, timeout_s: float) -> None:
+        """Sends what is left, as far as that goes in the time given."""
+        with self._changed:
+            self._stopping = True
+            self._changed.notify()
+        self._thread.join(timeout_s)
+
+    def _run(self) -> None:
+        while True:
+            with self._changed:
+                while not (self._waiting or self._announcements or self._stopping):
+                    self._changed.wait()
+                if self._stopping and not (self._waiting or self._announcements):
+                    return
+                entries = list(islice(self._waiting, AT_ONCE))
+                announcements = dict(self._announcements)
+            try:
+                self._send(entries, announcements)
+            except (RedisError, OSError) as error:
+                self._say(reachable=False, why=error)
+                with self._changed:
+                    if self._stopping:
+                        return
+                    self._changed.wait_for(lambda: self._stopping, timeout=RETRY_S)
+                continue
+            self._say(reachable=True)
+            self._forget(entries, announcements)
+
+    def _send(self, entries: list[_Entry], announcements: dict[str, Announcement]) -> None:
+        pipeline = self._redis.pipeline(transaction=False)
+        for announcement in announcements.values():
+            values: Any = to_hash(announcement)
+            pipeline.hset(keys.job(announcement.job_id), mapping=values)
+            pipeline.zadd(keys.JOBS, {announcement.job_id: announcement.heartbeat_ms})
+        for entry in entries:
+            pipeline.xadd(
+                keys.frames(entry.job_id),
+                {keys.FRAME_FIELD: entry.payload},
+                id=f"{entry.start_ms}-0",
+                minid=str(entry.start_ms - self._retention_ms),
+                approximate=True,
+            )
+        for reply in pipeline.execute(raise_on_error=False):
+            # Already there from a send whose reply was lost: that is success.
+            if isinstance(reply, ResponseError) and "equal or smaller" in str(reply):
+                continue
+            if isinstance(reply, Exception):
+                raise reply
+
+    def _forget(self, sent: list[_Entry], announced: dict[str, Announcement]) -> None:
+        with self._changed:
+            gone = set(map(id, sent))
+            # While we sent, `ship` may have dropped some of these from the left.
+            while self._waiting and id(self._waiting[0]) in gone:
+                self._waiting.popleft()
+            for job_id, announcement in announced.items():
+                if self._announcements.get(job_id) == announcement:
+                    del self._announcements[job_id]
+
+    def _say(self, reachable: bool, why: Exception | None = None) -> None:
+        if reachable == self._reachable:
+            return
+        self._reachable = reachable
+        if reachable:
+            log.warning("Redis is back; %d frames were dropped so far", self._dropped)
+        else:
+            log.warning("cannot send to Redis, frames are kept for a minute: %s", why)

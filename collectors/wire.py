@@ -1,0 +1,213 @@
+"""One frame: everything known of one job in one 50 ms window. The format on the Redis stream.
+
+Integers are LEB128, texts UTF-8 behind their length (`collectors.codec`).
+
+    byte      0xC7
+    byte      version = 1
+    varint    window                     epoch ms // 50
+    varint    sequence                   0, 1, 2 … within a run: a hole is a lost frame
+    16 bytes  run id                     the query's run UUID
+    then sections, each: byte tag, varint length, payload
+
+    tag 1     latency                    histogram of the records that completed (`buckets`)
+    tag 2     batches                    micro-batches that ended: varint number, then each
+                varint batch id, varint start epoch ms, varint duration ms, varint rows in,
+                varint duration ms of each of PHASES in that order
+    tag 3     executors                  varint number, then each
+                text id, text host, varint host CPU thousandths + 1 (0 = unknown)
+    tag 4     health                     totals of the run, varints: frames dropped,
+                parts late, parts lost between executor and collector, records lost in executors
+    tag 5     backlog                    varint rows the source has and the query has not read
+
+Absent sections are empty. A reader skips tags it does not know, so a section can be added without
+a new version; the version changes when a reader of the old one would misread.
+"""
+
+from dataclasses import dataclass, field
+from uuid import UUID
+
+from collectors import buckets
+from collectors.buckets import Histogram
+from collectors.codec import Garbled, Reader, Writer
+
+MAGIC = 0xC7
+VERSION = 1
+WINDOW_MS = 50
+
+PHASES = (
+    "latestOffset",
+    "getBatch",
+    "queryPlanning",
+    "walCommit",
+    "addBatch",
+    "commitOffsets",
+)
+
+_LATENCY, _BATCHES, _EXECUTORS, _HEALTH, _BACKLOG = range(1, 6)
+
+
+class UnknownVersion(Garbled):
+    """A frame of a Curtail that this one does not know."""
+
+
+@dataclass(frozen=True)
+class Batch:
+    batch_id: int
+    start_ms: int
+    duration_ms: int
+    rows_in: int
+    phases_ms: tuple[int, ...] = (0,) * len(PHASES)
+
+    @property
+    def end_ms(self) -> int:
+        return self.start_ms + self.duration_ms
+
+
+@dataclass(frozen=True)
+class ExecutorSample:
+    executor_id: str
+    host: str
+    host_cpu_permille: int | None
+
+
+@dataclass(frozen=True)
+class Health:
+    """Totals since the run began; they only rise."""
+
+    dropped_frames: int = 0
+    late_parts: int = 0
+    lost_parts: int = 0
+    lost_records: int = 0
+
+
+@dataclass(frozen=True)
+class Frame:
+    window: int
+    sequence: int
+    run_id: UUID
+    latency: Histogram = field(default_factory=Histogram)
+    batches: tuple[Batch, ...] = ()
+    executors: tuple[ExecutorSample, ...] = ()
+    health: Health = field(default_factory=Health)
+    backlog_rows: int | None = None
+
+    @property
+    def start_ms(self) -> int:
+        return self.window * WINDOW_MS
+
+
+def encode(frame: Frame) -> bytes:
+    out = Writer()
+    out.byte(MAGIC)
+    out.byte(VERSION)
+    out.varint(frame.window)
+    out.varint(frame.sequence)
+    out.uuid(frame.run_id)
+    if frame.latency.counts:
+        buckets.write(section := Writer(), frame.latency)
+        _section(out, _LATENCY, section)
+    if frame.batches:
+        _section(out, _BATCHES, _batches(frame.batches))
+    if frame.executors:
+        _section(out, _EXECUTORS, _executors(frame.executors))
+    if frame.health != Health():
+        _section(out, _HEALTH, _health(frame.health))
+    if frame.backlog_rows is not None:
+        (section := Writer()).varint(frame.backlog_rows)
+        _section(out, _BACKLOG, section)
+    return out.bytes()
+
+
+def decode(data: bytes) -> Frame:
+    """Raises `Garbled` (of which `UnknownVersion` is one kind) for anything but a frame."""
+    reader = Reader(data)
+    if reader.byte() != MAGIC:
+        raise Garbled("not a frame")
+    if (version := reader.byte()) != VERSION:
+        raise UnknownVersion(f"a frame of version {version}, this reads {VERSION}")
+    window, sequence, run_id = reader.varint(), reader.varint(), reader.uuid()
+    sections: dict[int, Reader] = {}
+    while reader.left:
+        tag = reader.byte()
+        sections[tag] = Reader(reader.blob())
+    return Frame(
+        window=window,
+        sequence=sequence,
+        run_id=run_id,
+        latency=buckets.read(s) if (s := sections.get(_LATENCY)) else Histogram(),
+        batches=_read_batches(s) if (s := sections.get(_BATCHES)) else (),
+        executors=_read_executors(s) if (s := sections.get(_EXECUTORS)) else (),
+        health=_read_health(s) if (s := sections.get(_HEALTH)) else Health(),
+        backlog_rows=s.varint() if (s := sections.get(_BACKLOG)) else None,
+    )
+
+
+def _section(out: Writer, tag: int, payload: Writer) -> None:
+    out.byte(tag)
+    out.blob(payload.bytes())
+
+
+def _batches(batches: tuple[Batch, ...]) -> Writer:
+    out = Writer()
+    out.varint(len(batches))
+    for batch in batches:
+        for value in (batch.batch_id, batch.start_ms, batch.duration_ms, batch.rows_in):
+            out.varint(value)
+        for phase_ms in batch.phases_ms:
+            out.varint(phase_ms)
+    return out
+
+
+def _read_batches(reader: Reader) -> tuple[Batch, ...]:
+    return tuple(
+        Batch(
+            batch_id=reader.varint(),
+            start_ms=reader.varint(),
+            duration_ms=reader.varint(),
+            rows_in=reader.varint(),
+            phases_ms=tuple(reader.varint() for _ in PHASES),
+        )
+        for _ in range(reader.varint())
+    )
+
+
+def _executors(executors: tuple[ExecutorSample, ...]) -> Writer:
+    out = Writer()
+    out.varint(len(executors))
+    for sample in executors:
+        out.text(sample.executor_id)
+        out.text(sample.host)
+        out.varint(0 if sample.host_cpu_permille is None else sample.host_cpu_permille + 1)
+    return out
+
+
+def _read_executors(reader: Reader) -> tuple[ExecutorSample, ...]:
+    return tuple(
+        ExecutorSample(
+            executor_id=reader.text(),
+            host=reader.text(),
+            host_cpu_permille=cpu - 1 if (cpu := reader.varint()) else None,
+        )
+        for _ in range(reader.varint())
+    )
+
+
+def _health(health: Health) -> Writer:
+    out = Writer()
+    for total in (
+        health.dropped_frames,
+        health.late_parts,
+        health.lost_parts,
+        health.lost_records,
+    ):
+        out.varint(total)
+    return out
+
+
+def _read_health(reader: Reader) -> Health:
+    return Health(
+        dropped_frames=reader.varint(),
+        late_parts=reader.varint(),
+        lost_parts=reader.varint(),
+        lost_records=reader.varint(),
+    )

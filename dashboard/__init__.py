@@ -1,0 +1,1 @@
+"""The server side: records, live feed, API, pages and the command line."""

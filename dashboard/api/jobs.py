@@ -1,0 +1,48 @@
+import time
+from typing import Annotated, Any
+
+from django.http import HttpRequest
+from ninja import Query, Router
+from ninja.errors import HttpError
+
+from dashboard import windows
+from dashboard.api.schemas import JobOut, JobsOut, WindowsOut
+from dashboard.jobs import as_dict, job_list
+from dashboard.models import Job
+from dashboard.store import frame_store
+
+router = Router(tags=["jobs"])
+
+LONGEST_RANGE_MS = 15 * 60 * 1000
+
+Milliseconds = Annotated[int, Query(ge=0, lt=2**53, description="epoch milliseconds")]
+
+
+@router.get("", response=JobsOut, summary="All jobs")
+async def jobs(request: HttpRequest) -> dict[str, Any]:
+    now_ms = time.time_ns() // 1_000_000
+    items = [as_dict(job, now_ms) for job in await job_list()]
+    return {"items": items, "count": len(items), "now_ms": now_ms}
+
+
+@router.get("/{job_id}", response=JobOut, summary="One job")
+async def job(request: HttpRequest, job_id: str) -> dict[str, Any]:
+    return as_dict(await _known(job_id), time.time_ns() // 1_000_000)
+
+
+@router.get("/{job_id}/windows", response=WindowsOut, summary="A job's 50 ms windows in a range")
+async def job_windows(
+    request: HttpRequest, job_id: str, start_ms: Milliseconds, end_ms: Milliseconds
+) -> dict[str, Any]:
+    if not 0 < end_ms - start_ms <= LONGEST_RANGE_MS:
+        raise HttpError(400, "end_ms must be after start_ms, by at most 15 minutes")
+    await _known(job_id)
+    frames, unreadable = windows.read(await frame_store().frames(job_id, start_ms, end_ms))
+    return windows.columns(job_id, frames, unreadable)
+
+
+async def _known(job_id: str) -> Job:
+    try:
+        return await Job.objects.prefetch_related("runs").aget(pk=job_id)
+    except Job.DoesNotExist:
+        raise HttpError(404, f"no job {job_id}") from None

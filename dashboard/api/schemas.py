@@ -1,0 +1,68 @@
+"""What the API returns. Times are epoch milliseconds, durations milliseconds."""
+
+from ninja import Schema
+
+
+class RunOut(Schema):
+    run_id: str
+    application_id: str
+    spark_version: str
+    driver_host: str
+    started_ms: int
+    ended_ms: int | None
+    end_reason: str
+
+
+class JobOut(Schema):
+    id: str
+    application: str
+    query: str
+    state: str
+    first_seen_ms: int
+    last_seen_ms: int
+    run: RunOut | None
+
+
+class JobsOut(Schema):
+    items: list[JobOut]
+    count: int
+    now_ms: int
+
+
+class LatencyOut(Schema):
+    source: str
+    count: list[int]
+    p50: list[float | None]
+    p90: list[float | None]
+    p99: list[float | None]
+    p999: list[float | None]
+    max: list[float | None]
+
+
+class BatchOut(Schema):
+    batch_id: int
+    start_ms: int
+    end_ms: int
+    rows: int
+
+
+class CollectorOut(Schema):
+    dropped: int
+    late: int
+    lost_parts: int
+    lost_records: int
+    unreadable: int
+
+
+class WindowsOut(Schema):
+    """Columns of equal length, one row per 50 ms window, ascending by `t`."""
+
+    job: str
+    window_ms: int
+    t: list[int]
+    latency: LatencyOut
+    cpu: dict[str, list[float | None]]
+    rows_in: list[int | None]
+    backlog_rows: list[int | None]
+    batches: list[BatchOut]
+    collector: CollectorOut

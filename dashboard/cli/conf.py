@@ -1,0 +1,28 @@
+"""`curtail conf`: the options that instrument a job, for `spark-submit $(curtail conf) job.py`."""
+
+import argparse
+import shlex
+
+from dashboard.cli.say import masked, say
+
+USAGE = 2
+REDIS_URL = "redis://127.0.0.1:6379/0"
+
+
+def run(argv: list[str]) -> int:
+    parser = argparse.ArgumentParser(prog="curtail conf", description=__doc__)
+    parser.add_argument(
+        "--redis", default=REDIS_URL, help="Redis the driver ships to (%(default)s)"
+    )
+    parser.add_argument("--job", help="name on the dashboard; the application's own otherwise")
+    options = parser.parse_args(argv)
+
+    from collectors.conf import spark_submit_options
+
+    try:
+        words = spark_submit_options(options.redis, options.job)
+    except ValueError as error:
+        say(masked(str(error)))
+        return USAGE
+    print(shlex.join(words))
+    return 0

@@ -1,0 +1,89 @@
+"""`curtail demo`: everything on this machine, in a temporary folder that goes away with it."""
+
+import argparse
+import asyncio
+import os
+import tempfile
+from functools import partial
+from pathlib import Path
+
+from dashboard.cli import answers, ports, programs
+from dashboard.cli.say import say
+from dashboard.cli.supervise import Failed, Supervisor
+from dashboard.cli.supervise import run as supervise
+
+PORT = 8000
+HOST = "127.0.0.1"
+ANSWER_S = 60
+JOBS = ("traffic_jam", "word_count")
+# Two JVMs that warm up at the same time starve the server on a small machine.
+BETWEEN_JOBS_S = 8
+
+
+def run(argv: list[str]) -> int:
+    parser = argparse.ArgumentParser(prog="curtail demo", description=__doc__)
+    parser.add_argument("--port", type=int, default=PORT, help="preferred port (%(default)s)")
+    parser.add_argument("--no-jobs", action="store_true", help="without the example Spark jobs")
+    options = parser.parse_args(argv)
+    port = ports.prefer(options.port, HOST)
+    if port != options.port:
+        say(f"port {options.port} is in use; taking {port}")
+    # Spark may still be writing a last file while the folder is emptied.
+    with tempfile.TemporaryDirectory(prefix="curtail-demo-", ignore_cleanup_errors=True) as folder:
+        demo = Demo(Path(folder), port, () if options.no_jobs else JOBS)
+        return supervise(demo.carry_out)
+
+
+class Demo:
+    def __init__(self, data_dir: Path, port: int, jobs: tuple[str, ...]) -> None:
+        self._data_dir = data_dir
+        self._port = port
+        self._jobs = jobs
+        self._redis_port = ports.any_free(HOST)
+        self._env = programs.environ(
+            os.environ,
+            CURTAIL_DATA_DIR=str(data_dir),
+            CURTAIL_ALLOWED_HOSTS="localhost,127.0.0.1,[::1]",
+            REDIS_URL=f"redis://{HOST}:{self._redis_port}/0",
+            DATABASE_URL=f"sqlite:///{data_dir}/curtail.sqlite3",
+            **programs.spark(data_dir),
+        )
+
+    async def carry_out(self, supervisor: Supervisor) -> None:
+        env, data_dir = self._env, self._data_dir
+        await supervisor.start(programs.redis(env, self._redis_port, data_dir))
+        await supervisor.finish(programs.manage(env, "migrate", "--no-input", "--verbosity", "0"))
+        await answers.wait_for(
+            partial(answers.redis, HOST, self._redis_port), "redis-server", ANSWER_S
+        )
+        await supervisor.start(programs.server(env, HOST, self._port, data_dir / "server.log"))
+        await supervisor.start(programs.worker(env, data_dir, data_dir / "worker.log"))
+        password = _password(await supervisor.finish(programs.manage(env, "ensure_operator")))
+        await answers.wait_for(partial(answers.http, HOST, self._port), "the server", ANSWER_S)
+        print(self._welcome(password), flush=True)
+        for number, name in enumerate(self._jobs):
+            await asyncio.sleep(BETWEEN_JOBS_S if number else 0)
+            await supervisor.start(programs.job(env, name, data_dir))
+
+    def _welcome(self, password: str) -> str:
+        jobs = f"Jobs starting: {', '.join(self._jobs)}." if self._jobs else "No jobs, as asked."
+        return "\n".join(
+            [
+                "",
+                f"  Curtail    http://{HOST}:{self._port}/",
+                "  login      operator",
+                f"  password   {password}",
+                "",
+                f"  {jobs} Logs: {self._data_dir}",
+                "  Ctrl-C stops everything.",
+                "",
+            ]
+        )
+
+
+def _password(lines: list[str]) -> str:
+    for line in lines:
+        key, _, value = line.partition(":")
+        if key == "password":
+            return value.strip()
+    raise Failed(f"ensure_operator gave no password: {lines!r}")

@@ -1,0 +1,29 @@
+"""Which TCP port a server may take."""
+
+import socket
+
+
+def is_free(port: int, host: str = "127.0.0.1") -> bool:
+    # With SO_REUSEADDR, as the servers themselves do it: connections of a server that has just
+    # stopped linger for a minute, and must not make its port look taken.
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family, socket.SOCK_STREAM) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, port))
+            probe.listen(1)
+        except OSError:
+            return False
+    return True
+
+
+def any_free(host: str = "127.0.0.1") -> int:
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
+        probe.bind((host, 0))
+        port: int = probe.getsockname()[1]
+    return port
+
+
+def prefer(port: int, host: str = "127.0.0.1") -> int:
+    """The port itself where it is free, else another one."""
+    return port if is_free(port, host) else any_free(host)

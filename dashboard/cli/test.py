@@ -1,0 +1,113 @@
+"""`curtail test`: format, lint, types and import rules, then the tests; with words, pytest alone.
+
+Every step runs even where an earlier one failed: one run tells all there is to mend.
+"""
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+from typing import NoReturn
+from xml.etree import ElementTree
+
+from dashboard.cli import programs
+from dashboard.cli.root import ROOT
+
+# Their values point at what somebody uses; a test must never write there.
+NOT_FOR_TESTS = ("REDIS_URL", "DATABASE_URL")
+TERMINATED = 128 + signal.SIGTERM
+END_S = 10
+
+
+@dataclass(frozen=True)
+class Step:
+    name: str
+    argv: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    step: Step
+    code: int
+    duration_s: float
+
+    def __str__(self) -> str:
+        verdict = "ok" if self.code == 0 else f"FAILED with code {self.code}"
+        return f"{self.step.name:<20} {verdict}, {self.duration_s:.1f} s"
+
+
+CHECKS = (
+    Step("ruff format --check", (sys.executable, "-m", "ruff", "format", "--check", ".")),
+    Step("ruff check", (sys.executable, "-m", "ruff", "check", ".")),
+    Step("mypy", (sys.executable, "-m", "mypy")),
+    Step(
+        "lint-imports",
+        (sys.executable, "-c", "from importlinter.cli import lint_imports_command as l; l()"),
+    ),
+)
+
+
+def run(argv: list[str]) -> int:
+    if argv in (["-h"], ["--help"]):
+        print(f"usage: curtail test [words for pytest]\n\n{__doc__}")
+        return 0
+    signal.signal(signal.SIGTERM, _terminated)
+    with tempfile.TemporaryDirectory(prefix="curtail-test-", ignore_cleanup_errors=True) as folder:
+        data_dir = Path(folder)
+        env = environ(os.environ, data_dir)
+        pytest = (sys.executable, "-m", "pytest")
+        if argv:
+            return _run(Step("pytest", (*pytest, *argv)), env).code
+        tally = data_dir / "junit.xml"
+        steps = (*CHECKS, Step("pytest", (*pytest, f"--junitxml={tally}")))
+        outcomes = [_run(step, env) for step in steps]
+        print("\n== summary", *outcomes, counted(tally), sep="\n", flush=True)
+    return int(any(outcome.code for outcome in outcomes))
+
+
+def environ(base: Mapping[str, str], data_dir: Path) -> dict[str, str]:
+    kept = {name: value for name, value in base.items() if name not in NOT_FOR_TESTS}
+    return programs.environ(kept, CURTAIL_DATA_DIR=str(data_dir), **programs.spark(data_dir))
+
+
+def counted(tally: Path) -> str:
+    """The last line of the output: how many passed and failed, by pytest's own report."""
+    if not tally.exists():
+        return "0 passed, 1 failed: pytest did not finish"
+    suites = ElementTree.parse(tally).getroot().iter("testsuite")
+    tests = failed = skipped = 0
+    for suite in suites:
+        tests += int(suite.get("tests", 0))
+        failed += int(suite.get("failures", 0)) + int(suite.get("errors", 0))
+        skipped += int(suite.get("skipped", 0))
+    line = f"{tests - failed - skipped} passed, {failed} failed"
+    return f"{line}, {skipped} skipped" if skipped else line
+
+
+def _run(step: Step, env: Mapping[str, str]) -> Outcome:
+    print(f"\n== {step.name}", flush=True)
+    began_s = time.monotonic()
+    process = subprocess.Popen(step.argv, cwd=ROOT, env=env)
+    try:
+        code = process.wait()
+    except BaseException:
+        # Fixtures stop what they started only if pytest is asked, not killed.
+        process.send_signal(signal.SIGINT)
+        try:
+            process.wait(END_S)
+        except subprocess.TimeoutExpired:
+            process.kill()
+        raise
+    outcome = Outcome(step, code, time.monotonic() - began_s)
+    print(f"== {outcome}", flush=True)
+    return outcome
+
+
+def _terminated(_signum: int, _frame: FrameType | None) -> NoReturn:
+    raise SystemExit(TERMINATED)

@@ -1,0 +1,120 @@
+"""What the environment says, checked once, with an error a person can act on.
+
+A wrong address must stop a process before it half works, so every value is parsed here and
+nowhere else; `manage.py`, the server and the worker all pass through `dashboard.settings`.
+"""
+
+import os
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import dj_database_url
+
+ROOT = Path(__file__).resolve().parent.parent
+
+DEFAULT_REDIS_URL = "redis://127.0.0.1:6379/0"
+REDIS_SCHEMES = ("redis", "rediss", "unix")
+DATABASE_SCHEMES = ("sqlite", "postgres", "postgresql")
+
+
+class EnvironmentFault(ValueError):
+    """A variable that cannot be used; the message names it and says what would do."""
+
+
+@dataclass(frozen=True)
+class Environment:
+    data_dir: Path
+    redis_url: str
+    database: dict[str, Any]
+    secret_key: str
+    debug: bool
+    allowed_hosts: tuple[str, ...]
+    trusted_origins: tuple[str, ...]
+    record_retention_days: int
+
+
+def read(environ: Mapping[str, str] = os.environ) -> Environment:
+    data_dir = Path(environ.get("CURTAIL_DATA_DIR") or ROOT / ".curtail")
+    return Environment(
+        data_dir=data_dir,
+        redis_url=redis_url(environ.get("REDIS_URL") or DEFAULT_REDIS_URL),
+        database=database(environ.get("DATABASE_URL") or f"sqlite:///{data_dir}/curtail.sqlite3"),
+        secret_key=environ.get("CURTAIL_SECRET_KEY") or _kept_secret(data_dir),
+        debug=environ.get("CURTAIL_DEBUG", "") == "1",
+        allowed_hosts=_listed(environ.get("CURTAIL_ALLOWED_HOSTS") or "localhost,127.0.0.1,[::1]"),
+        trusted_origins=_listed(environ.get("CURTAIL_TRUSTED_ORIGINS") or ""),
+        record_retention_days=_days(environ.get("CURTAIL_RECORD_RETENTION_DAYS") or "30"),
+    )
+
+
+def redis_url(text: str) -> str:
+    parts = _split("REDIS_URL", text)
+    if parts.scheme not in REDIS_SCHEMES:
+        raise EnvironmentFault(
+            f"REDIS_URL: {text!r} is not a Redis address; "
+            f"write something like {DEFAULT_REDIS_URL} (or rediss://, unix://)"
+        )
+    return text
+
+
+def database(text: str) -> dict[str, Any]:
+    parts = _split("DATABASE_URL", text)
+    if parts.scheme not in DATABASE_SCHEMES:
+        raise EnvironmentFault(
+            f"DATABASE_URL: {text!r} is not a database address; "
+            "write sqlite:////var/lib/curtail/curtail.sqlite3 or postgres://user:password@host/name"
+        )
+    try:
+        config = dict(dj_database_url.parse(text, conn_max_age=60))
+    except ValueError as error:
+        raise EnvironmentFault(f"DATABASE_URL: {text!r} cannot be read: {error}") from error
+    if parts.scheme == "sqlite":
+        # One writer at a time, readers beside it, and a wait rather than "database is locked".
+        config["OPTIONS"] = {
+            "timeout": 20,
+            "transaction_mode": "IMMEDIATE",
+            "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;",
+        }
+    return config
+
+
+def _split(name: str, text: str) -> Any:
+    try:
+        parts = urlsplit(text)
+        _ = parts.port  # raises where the port is no number
+    except ValueError as error:
+        raise EnvironmentFault(f"{name}: {text!r} is not an address: {error}") from error
+    return parts
+
+
+def _listed(text: str) -> tuple[str, ...]:
+    return tuple(part.strip() for part in text.split(",") if part.strip())
+
+
+def _days(text: str) -> int:
+    if not text.isascii() or not text.isdigit() or not 1 <= int(text) <= 3650:
+        raise EnvironmentFault(
+            f"CURTAIL_RECORD_RETENTION_DAYS: {text!r} is not a number of days from 1 to 3650"
+        )
+    return int(text)
+
+
+def _kept_secret(data_dir: Path) -> str:
+    """A key of this installation's own, made once, so that sessions survive a restart."""
+    path = data_dir / "secret_key"
+    try:
+        data_dir.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:
+        return path.read_text()
+    except OSError as error:
+        raise EnvironmentFault(
+            f"CURTAIL_DATA_DIR: {str(data_dir)!r} cannot be written: {error.strerror}"
+        ) from error
+    with os.fdopen(descriptor, "w") as file:
+        file.write(key := secrets.token_urlsafe(50))
+    return key

@@ -1,0 +1,16 @@
+"""The hub of this process: one per event loop, so that it never outlives its loop."""
+
+import asyncio
+from weakref import WeakKeyDictionary
+
+from dashboard.live.hub import Hub
+from dashboard.store import frame_store
+
+_hubs: WeakKeyDictionary[asyncio.AbstractEventLoop, Hub] = WeakKeyDictionary()
+
+
+def hub() -> Hub:
+    loop = asyncio.get_running_loop()
+    if loop not in _hubs:
+        _hubs[loop] = Hub(frame_store())
+    return _hubs[loop]

@@ -1,0 +1,35 @@
+"""Makes the first user, and says the password once: nobody has to know a default one."""
+
+import secrets
+from argparse import ArgumentParser
+from typing import Any
+
+from django.contrib.auth import get_user_model
+from django.core.management.base import BaseCommand
+from django.db import IntegrityError, transaction
+
+PASSWORD_BYTES = 12
+
+
+class Command(BaseCommand):
+    help = "Creates a user with a generated password, unless there is one of that name."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--username", default="operator", help="login (%(default)s)")
+        parser.add_argument(
+            "--if-no-users",
+            action="store_true",
+            help="do nothing where anybody can log in already, whatever the name",
+        )
+
+    def handle(self, *args: Any, username: str, if_no_users: bool, **options: Any) -> None:
+        users = get_user_model().objects
+        if users.exists() if if_no_users else users.filter(username=username).exists():
+            return
+        password = secrets.token_urlsafe(PASSWORD_BYTES)
+        try:
+            with transaction.atomic():
+                users.create_superuser(username=username, password=password)
+        except IntegrityError:
+            return  # another process was first, and said its password
+        self.stdout.write(f"login: {username}\npassword: {password}\n")

@@ -1,0 +1,110 @@
+"""Frames on Redis streams: the server side's only door to them."""
+
+import asyncio
+from collections.abc import Awaitable, Mapping, Sequence
+from typing import Any, TypeVar
+
+import redis.asyncio
+from redis.exceptions import RedisError
+
+from collectors import keys
+from collectors.announcement import Announcement, from_hash
+from collectors.codec import Garbled
+from dashboard.store.protocol import StoredFrame, StoreUnavailable
+
+T = TypeVar("T")
+
+CONNECT_TIMEOUT_S = 2.0
+REPLY_TIMEOUT_S = 5.0
+READ_AT_ONCE = 2_000
+
+
+class RedisFrameStore:
+    def __init__(self, url: str) -> None:
+        self._url = url
+        self._clients: dict[asyncio.AbstractEventLoop, redis.asyncio.Redis] = {}
+
+    async def announcements(self) -> Sequence[Announcement]:
+        job_ids = await self._reply(self._client().zrange(keys.JOBS, 0, -1))
+        pipeline = self._client().pipeline(transaction=False)
+        for job_id in job_ids:
+            pipeline.hgetall(keys.job(job_id.decode(errors="replace")))
+        found = []
+        for values in await self._reply(pipeline.execute()):
+            try:
+                found.append(from_hash(values))
+            except Garbled:
+                continue  # written by something else, or by a Curtail to come
+        return found
+
+    async def frames(self, job_id: str, start_ms: int, end_ms: int) -> Sequence[StoredFrame]:
+        found: list[StoredFrame] = []
+        at = f"{max(0, start_ms)}"
+        while end_ms > 0:
+            entries = await self._reply(
+                self._client().xrange(keys.frames(job_id), at, f"({end_ms}-0", count=READ_AT_ONCE)
+            )
+            found += [_stored(*entry) for entry in entries]
+            if len(entries) < READ_AT_ONCE:
+                break
+            at = f"({entries[-1][0].decode()}"
+        return found
+
+    async def newest_ms(self, job_id: str) -> int:
+        entries = await self._reply(self._client().xrevrange(keys.frames(job_id), count=1))
+        return _stored(*entries[0]).start_ms if entries else -1
+
+    async def follow(
+        self, after_ms: Mapping[str, int], wait_ms: int
+    ) -> Mapping[str, Sequence[StoredFrame]]:
+        if not after_ms:
+            await asyncio.sleep(wait_ms / 1000)
+            return {}
+        # An entry's id is its window's start and -0: this asks for all that comes after it.
+        streams: dict[Any, Any] = {
+            keys.frames(job_id): f"{max(0, after)}-0" for job_id, after in after_ms.items()
+        }
+        job_ids = {keys.frames(job_id).encode(): job_id for job_id in after_ms}
+        reply = await self._reply(
+            self._client().xread(streams, count=READ_AT_ONCE, block=max(1, wait_ms))
+        )
+        # Redis answers with pairs under RESP 2 and with a mapping under RESP 3.
+        pairs = reply.items() if isinstance(reply, dict) else (reply or [])
+        return {job_ids[stream]: [_stored(*e) for e in _flat(entries)] for stream, entries in pairs}
+
+    async def close(self) -> None:
+        client = self._clients.pop(asyncio.get_running_loop(), None)
+        if client:
+            await client.aclose()
+
+    def _client(self) -> redis.asyncio.Redis:
+        # A connection belongs to the event loop it was made in: a server has one, tests many.
+        loop = asyncio.get_running_loop()
+        if loop not in self._clients:
+            self._clients = {
+                known: c for known, c in self._clients.items() if not known.is_closed()
+            }
+            self._clients[loop] = redis.asyncio.Redis.from_url(
+                self._url,
+                socket_connect_timeout=CONNECT_TIMEOUT_S,
+                socket_timeout=REPLY_TIMEOUT_S,
+            )
+        return self._clients[loop]
+
+    @staticmethod
+    async def _reply(pending: Awaitable[T]) -> Any:
+        try:
+            return await pending
+        except (RedisError, OSError) as error:
+            raise StoreUnavailable(str(error)) from error
+
+
+def _stored(entry_id: bytes, fields: Mapping[bytes, bytes] | None) -> StoredFrame:
+    # An entry without our field is somebody else's: it decodes to nothing and is counted there.
+    payload = (fields or {}).get(keys.FRAME_FIELD, b"")
+    return StoredFrame(int(entry_id.split(b"-")[0]), payload)
+
+
+def _flat(entries: Any) -> Any:
+    # RESP 3 wraps the entries of a stream in one more list.
+    return entries[0] if entries and isinstance(entries[0], list) else entries

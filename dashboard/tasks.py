@@ -1,0 +1,47 @@
+"""What the workers do, again and again."""
+
+import asyncio
+import logging
+import time
+
+from django.conf import settings
+
+from collectors.announcement import Announcement
+from dashboard import jobs
+from dashboard.celery_app import app
+from dashboard.models import Job, Run
+from dashboard.store import StoreUnavailable, frame_store
+
+log = logging.getLogger(__name__)
+
+DAY_MS = 86_400_000
+
+
+@app.task
+def register_jobs() -> None:
+    """Jobs that announce themselves in Redis become records, and pages hear of it."""
+    store = frame_store()
+
+    async def announcements() -> list[Announcement]:
+        try:
+            return list(await store.announcements())
+        finally:
+            await store.close()
+
+    try:
+        announced = asyncio.run(announcements())
+    except StoreUnavailable as error:
+        log.warning("jobs cannot be registered now: %s", error)
+        return
+    if jobs.record(announced):
+        asyncio.run(jobs.tell_pages())
+
+
+@app.task
+def forget_old_records() -> None:
+    """Runs that ended long ago, and jobs not seen for as long, leave the database."""
+    long_ago_ms = time.time_ns() // 1_000_000 - settings.RECORD_RETENTION_DAYS * DAY_MS
+    runs, _ = Run.objects.filter(last_seen_ms__lt=long_ago_ms).delete()
+    gone, _ = Job.objects.filter(last_seen_ms__lt=long_ago_ms).delete()
+    if runs or gone:
+        log.info("forgot %d runs and %d jobs", runs, gone)

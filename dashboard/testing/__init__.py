@@ -1,0 +1,1 @@
+"""The harness of our own tests and benchmarks: real programs, started and ended by process id."""

@@ -1,0 +1,99 @@
+"""Frames as columns, for the API and the live feed: one row per window, ready to be drawn."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from collectors.buckets import Histogram, index_of
+from collectors.codec import Garbled
+from collectors.wire import WINDOW_MS, Batch, Frame, decode
+from dashboard.store import StoredFrame
+
+QUANTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "p999": 0.999, "max": 1.0}
+
+
+def read(stored: Iterable[StoredFrame]) -> tuple[list[Frame], int]:
+    """The frames that can be read, and the number of those that cannot."""
+    frames: list[Frame] = []
+    unreadable = 0
+    for entry in stored:
+        try:
+            frames.append(decode(entry.payload))
+        except Garbled:
+            unreadable += 1
+    return frames, unreadable
+
+
+def columns(job_id: str, frames: Sequence[Frame], unreadable: int) -> dict[str, Any]:
+    source = _source(frames)
+    health = frames[-1].health if frames else None
+    return {
+        "job": job_id,
+        "window_ms": WINDOW_MS,
+        "t": [frame.start_ms for frame in frames],
+        "latency": {"source": source, **_latency([_histogram(f, source) for f in frames])},
+        "cpu": _cpu(frames),
+        "rows_in": [sum(b.rows_in for b in f.batches) if f.batches else None for f in frames],
+        "backlog_rows": [frame.backlog_rows for frame in frames],
+        "batches": [_batch(batch) for frame in frames for batch in frame.batches],
+        "collector": {
+            "dropped": health.dropped_frames if health else 0,
+            "late": health.late_parts if health else 0,
+            "lost_parts": health.lost_parts if health else 0,
+            "lost_records": health.lost_records if health else 0,
+            "unreadable": unreadable,
+        },
+    }
+
+
+def _source(frames: Sequence[Frame]) -> str:
+    """Records are stamped, or only batches are timed, or nothing completed in this range."""
+    if any(frame.latency.counts for frame in frames):
+        return "record"
+    return "batch" if any(frame.batches for frame in frames) else "none"
+
+
+def _histogram(frame: Frame, source: str) -> Histogram:
+    if source != "batch":
+        return frame.latency
+    # Without stamp(): every row of a batch took as long as the batch.
+    counts: dict[int, int] = {}
+    for batch in frame.batches:
+        index = index_of(batch.duration_ms * 1000)
+        counts[index] = counts.get(index, 0) + max(1, batch.rows_in)
+    return Histogram(counts)
+
+
+def _latency(histograms: Sequence[Histogram]) -> dict[str, list[float | int | None]]:
+    rows = [histogram.quantiles_us(QUANTILES.values()) for histogram in histograms]
+    latency: dict[str, list[float | int | None]] = {"count": [h.count for h in histograms]}
+    for at, name in enumerate(QUANTILES):
+        latency[name] = [_ms(row[at]) for row in rows]
+    return latency
+
+
+def _ms(us: float | None) -> float | None:
+    return None if us is None else round(us / 1000, 3)
+
+
+def _cpu(frames: Sequence[Frame]) -> dict[str, list[float | None]]:
+    """Percent per host; executors on one host report the same host, so the largest is taken."""
+    hosts = sorted({sample.host for frame in frames for sample in frame.executors})
+    return {host: [_host_cpu(frame, host) for frame in frames] for host in hosts}
+
+
+def _host_cpu(frame: Frame, host: str) -> float | None:
+    shares = [
+        sample.host_cpu_permille
+        for sample in frame.executors
+        if sample.host == host and sample.host_cpu_permille is not None
+    ]
+    return max(shares) / 10 if shares else None
+
+
+def _batch(batch: Batch) -> dict[str, int]:
+    return {
+        "batch_id": batch.batch_id,
+        "start_ms": batch.start_ms,
+        "end_ms": batch.end_ms,
+        "rows": batch.rows_in,
+    }

@@ -1,0 +1,90 @@
+"""What the example jobs share: their common options and an instrumented local session."""
+
+import argparse
+import os
+import signal
+import tempfile
+import time
+from pathlib import Path
+from types import FrameType
+
+from pyspark.sql import SparkSession
+from pyspark.sql.streaming.query import StreamingQuery
+
+from collectors import instrument
+from collectors.conf import CHECKPOINT_FILE_MANAGER, DEFAULT_REDIS
+
+ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+
+
+def parser(description: str) -> argparse.ArgumentParser:
+    made = argparse.ArgumentParser(
+        description=description, formatter_class=argparse.ArgumentDefaultsHelpFormatter
+    )
+    made.add_argument(
+        "--redis", default=os.environ.get("REDIS_URL", DEFAULT_REDIS), help="where frames go"
+    )
+    made.add_argument("--master", default="local[2]", help="Spark master")
+    made.add_argument("--partitions", type=positive, default=4, help="state partitions per stage")
+    made.add_argument(
+        "--interval-ms", type=positive, default=1000, help="between micro-batches (checkpoints)"
+    )
+    made.add_argument(
+        "--checkpoint", type=Path, help="checkpoint folder; a temporary one if absent"
+    )
+    made.add_argument("--seconds", type=positive, help="stop after this long; runs on if absent")
+    return made
+
+
+def positive(text: str) -> int:
+    value = int(text)
+    if value < 1:
+        raise argparse.ArgumentTypeError(f"{text} is not a positive number")
+    return value
+
+
+def session(name: str, options: argparse.Namespace) -> SparkSession:
+    builder = (
+        SparkSession.Builder()
+        .appName(name)
+        .master(options.master)
+        .config("spark.sql.shuffle.partitions", options.partitions)
+        .config("spark.sql.streaming.stateStore.providerClass", ROCKSDB)
+        # On a local disk Hadoop's file manager forks a process per file: we would measure forks.
+        .config("spark.sql.streaming.checkpointFileManagerClass", CHECKPOINT_FILE_MANAGER)
+        .config("spark.ui.enabled", "false")
+        .config("spark.ui.showConsoleProgress", "false")
+        .config("spark.driver.host", "127.0.0.1")
+        .config("spark.driver.bindAddress", "127.0.0.1")
+        .config("spark.driver.memory", "1g")
+    )
+    spark = instrument(builder, redis=options.redis, job=name).getOrCreate()
+    spark.sparkContext.setLogLevel("WARN")
+    return spark
+
+
+def checkpoint(name: str, options: argparse.Namespace) -> str:
+    folder = options.checkpoint or Path(tempfile.mkdtemp(prefix=f"curtail-{name}-"))
+    folder.mkdir(parents=True, exist_ok=True)
+    return str(folder.resolve())
+
+
+def run(spark: SparkSession, query: StreamingQuery, options: argparse.Namespace) -> int:
+    """Until the time is up, Ctrl-C or SIGTERM; then stops between two batches if it can."""
+    signal.signal(signal.SIGTERM, _interrupt)
+    try:
+        query.awaitTermination(options.seconds)
+    except KeyboardInterrupt:
+        pass
+    finally:
+        # A batch that is cut in the middle is done again after a restart, but logs pages of errors.
+        patience_s = time.monotonic() + 5
+        while query.status["isTriggerActive"] and time.monotonic() < patience_s:
+            time.sleep(0.005)
+        query.stop()
+        spark.stop()
+    return 0
+
+
+def _interrupt(_signal: int, _frame: FrameType | None) -> None:
+    raise KeyboardInterrupt

@@ -1,0 +1,135 @@
+/**
+ * The last 15 minutes of windows, one typed array per column.
+ *
+ * A window lives at (its number modulo the capacity), its number being start / window_ms. So a
+ * window that comes twice, late or out of order finds its own place, memory never grows, and
+ * NaN stands for null.
+ */
+
+export const WINDOW_MS = 50;
+export const KEPT_MS = 15 * 60 * 1000;
+export const PERCENTILES = ["p50", "p90", "p99", "p999"];
+
+const LATENCY = ["count", ...PERCENTILES, "max"];
+const ROWS = ["rows_in", "backlog_rows"];
+
+export class WindowRing {
+  constructor({ windowMs = WINDOW_MS, capacity = KEPT_MS / WINDOW_MS } = {}) {
+    this.windowMs = windowMs;
+    this.capacity = capacity;
+    this.size = 0;
+    this.newest = null; // number of the newest window held
+    this.frozen = false;
+    this.held = new Uint8Array(capacity);
+    this.columns = new Map([...LATENCY, ...ROWS].map((name) => [name, emptyColumn(capacity)]));
+    this.cpu = new Map(); // host → {column, newest}
+  }
+
+  get lastMs() {
+    return this.newest === null ? null : this.newest * this.windowMs;
+  }
+
+  get hosts() {
+    return [...this.cpu.keys()];
+  }
+
+  /** Takes a WindowBatch; `skip` holds window starts for which newer values are already here. */
+  put(batch, skip = null) {
+    const hosts = Object.keys(batch.cpu);
+    for (let i = 0; i < batch.t.length; i += 1) {
+      if (skip?.has(batch.t[i])) continue;
+      const number = Math.floor(batch.t[i] / this.windowMs);
+      const slot = this.#claim(number);
+      if (slot === null) continue;
+      for (const name of LATENCY) this.columns.get(name)[slot] = batch.latency[name][i] ?? NaN;
+      for (const name of ROWS) this.columns.get(name)[slot] = batch[name][i] ?? NaN;
+      for (const host of hosts) this.#putCpu(host, number, slot, batch.cpu[host][i]);
+    }
+    this.#forgetHosts();
+  }
+
+  /** Window numbers [from, to) that overlap the time range and may be held. */
+  span(startMs, endMs) {
+    if (this.newest === null) return { from: 0, to: 0 };
+    const oldest = Math.max(0, this.newest - this.capacity + 1);
+    const from = Math.max(oldest, Math.floor(startMs / this.windowMs));
+    const to = Math.min(this.newest + 1, Math.ceil(endMs / this.windowMs));
+    return { from, to: Math.max(from, to) };
+  }
+
+  value(name, number) {
+    return this.columns.get(name)[number % this.capacity];
+  }
+
+  cpuOf(host, number) {
+    return this.cpu.get(host).column[number % this.capacity];
+  }
+
+  /** A copy that keeps its time range: it still takes what was missing, but never moves on. */
+  freeze() {
+    const copy = new WindowRing({ windowMs: this.windowMs, capacity: this.capacity });
+    copy.size = this.size;
+    copy.newest = this.newest;
+    copy.held = this.held.slice();
+    for (const [name, column] of this.columns) copy.columns.set(name, column.slice());
+    for (const [host, { column, newest }] of this.cpu) {
+      copy.cpu.set(host, { column: column.slice(), newest });
+    }
+    copy.frozen = true;
+    return copy;
+  }
+
+  #claim(number) {
+    if (this.newest === null) {
+      if (this.frozen) return null;
+      this.newest = number;
+    }
+    if (number > this.newest) {
+      if (this.frozen) return null;
+      this.#advance(number);
+    }
+    if (number <= this.newest - this.capacity) return null;
+    const slot = number % this.capacity;
+    if (!this.held[slot]) {
+      this.held[slot] = 1;
+      this.size += 1;
+    }
+    return slot;
+  }
+
+  #advance(number) {
+    const steps = Math.min(number - this.newest, this.capacity);
+    for (let step = 0; step < steps; step += 1) {
+      const slot = (number - step) % this.capacity;
+      if (!this.held[slot]) continue;
+      this.held[slot] = 0;
+      this.size -= 1;
+      for (const column of this.columns.values()) column[slot] = NaN;
+      for (const { column } of this.cpu.values()) column[slot] = NaN;
+    }
+    this.newest = number;
+  }
+
+  #putCpu(host, number, slot, percent) {
+    let entry = this.cpu.get(host);
+    if (!entry) {
+      if (percent === null) return;
+      entry = { column: emptyColumn(this.capacity), newest: number };
+      this.cpu.set(host, entry);
+    }
+    entry.column[slot] = percent ?? NaN;
+    if (percent !== null) entry.newest = Math.max(entry.newest, number);
+  }
+
+  // On Kubernetes every new executor is a new host name: without this, a week of them stays.
+  #forgetHosts() {
+    if (this.frozen) return;
+    for (const [host, { newest }] of this.cpu) {
+      if (newest <= this.newest - this.capacity) this.cpu.delete(host);
+    }
+  }
+}
+
+function emptyColumn(capacity) {
+  return new Float64Array(capacity).fill(NaN);
+}

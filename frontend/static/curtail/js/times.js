@@ -1,0 +1,46 @@
+/** Epoch milliseconds as wall-clock text, in the local zone or in UTC. */
+
+// British English gives "16 Nov" and names most zones ("CET") where American gives "GMT+1".
+const LOCALE = "en-GB";
+const DAY = { day: "numeric", month: "short" };
+const CLOCK = { hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23" };
+// An Intl formatter takes longer to make than to use, and ticks are formatted four times a second.
+const made = new Map();
+
+/** "14:03:22" */
+export function clockTime(ms, zone) {
+  return formatter("clock", CLOCK, zone).format(ms);
+}
+
+/** "14:03" */
+export function hourMinute(ms, zone) {
+  return clockTime(ms, zone).slice(0, 5);
+}
+
+/** "14:03:22.350": the start of one 50 ms window */
+export function windowTime(ms, zone) {
+  const millis = String(((ms % 1000) + 1000) % 1000).padStart(3, "0");
+  return `${clockTime(ms, zone)}.${millis}`;
+}
+
+/** "16 Nov, 14:03:22" */
+export function dayTime(ms, zone) {
+  return `${formatter("day", DAY, zone).format(ms)}, ${clockTime(ms, zone)}`;
+}
+
+/** "CET" or "UTC" */
+export function zoneName(ms, zone) {
+  const parts = formatter("zone", { timeZoneName: "short" }, zone).formatToParts(ms);
+  return parts.find((part) => part.type === "timeZoneName").value;
+}
+
+function formatter(name, options, zone) {
+  const key = `${name} ${zone}`;
+  let format = made.get(key);
+  if (!format) {
+    const timeZone = zone === "utc" ? "UTC" : undefined;
+    format = new Intl.DateTimeFormat(LOCALE, { ...options, timeZone });
+    made.set(key, format);
+  }
+  return format;
+}

@@ -1,0 +1,31 @@
+from pathlib import Path
+
+from dashboard.cli.test import counted, environ
+
+REPORT = """<?xml version="1.0"?><testsuites><testsuite name="pytest" errors="1" failures="2"
+skipped="{skipped}" tests="20"></testsuite></testsuites>"""
+
+
+def test_the_last_line_counts_what_passed_and_failed(tmp_path: Path) -> None:
+    tally = tmp_path / "junit.xml"
+    tally.write_text(REPORT.format(skipped=0))
+    assert counted(tally) == "17 passed, 3 failed"
+
+
+def test_what_was_skipped_is_said(tmp_path: Path) -> None:
+    tally = tmp_path / "junit.xml"
+    tally.write_text(REPORT.format(skipped=4))
+    assert counted(tally) == "13 passed, 3 failed, 4 skipped"
+
+
+def test_a_run_that_did_not_finish_counts_as_failed(tmp_path: Path) -> None:
+    assert counted(tmp_path / "junit.xml").startswith("0 passed, 1 failed")
+
+
+def test_tests_never_see_the_users_redis_or_database(tmp_path: Path) -> None:
+    theirs = {"REDIS_URL": "redis://prod", "DATABASE_URL": "postgres://prod", "PATH": "/bin"}
+    given = environ(theirs, tmp_path)
+    assert "REDIS_URL" not in given
+    assert "DATABASE_URL" not in given
+    assert given["PATH"] == "/bin"
+    assert given["CURTAIL_DATA_DIR"] == str(tmp_path)

@@ -1,0 +1,157 @@
+from collectors.assembly import CLOSES_AFTER_MS, MOST_WINDOWS_AT_ONCE, Assembler, Running
+from collectors.buckets import Histogram
+from collectors.parts import Latencies, Part
+from collectors.progress import Progress
+from collectors.wire import WINDOW_MS, Batch, ExecutorSample, Frame
+from tests.made import RUN_ID, START_MS
+
+QUERY, RUN, JOB = "query-1", str(RUN_ID), "orders.scored"
+FIRST = START_MS // WINDOW_MS
+
+
+def assembler(*queries: str) -> Assembler:
+    made = Assembler(START_MS)
+    for query in queries or (QUERY,):
+        made.start(Running(query, RUN, f"{JOB}-{query}" if queries else JOB))
+    return made
+
+
+def part(
+    window: int,
+    executor: str = "1",
+    latencies_ms: tuple[int, ...] = (),
+    ago: int = 0,
+    dropped_parts: int = 0,
+    lost_records: int = 0,
+) -> Part:
+    seen = Latencies(QUERY, window - ago, Histogram.of(ms * 1000 for ms in latencies_ms))
+    return Part(
+        window=window,
+        executor_id=executor,
+        host=f"node-{executor}",
+        host_cpu_permille=500,
+        lost_records=lost_records,
+        dropped_parts=dropped_parts,
+        latencies=(seen,) if latencies_ms else (),
+    )
+
+
+def closed(made: Assembler, now_ms: int, dropped_frames: int = 0) -> list[Frame]:
+    return [frame for _, frame in made.close(now_ms, dropped_frames)]
+
+
+def just_closed(windows: int) -> int:
+    """The moment at which this many windows since the start have closed."""
+    return START_MS + windows * WINDOW_MS + CLOSES_AFTER_MS
+
+
+def test_a_window_closes_200_ms_after_its_end_and_not_before() -> None:
+    made = assembler()
+    assert closed(made, just_closed(1) - 1) == []
+    assert [frame.window for frame in closed(made, just_closed(1))] == [FIRST]
+
+
+def test_every_window_gives_a_frame_even_when_nothing_happened() -> None:
+    frames = closed(assembler(), just_closed(20))
+    assert [frame.window for frame in frames] == list(range(FIRST, FIRST + 20))
+    assert [frame.sequence for frame in frames] == list(range(20))
+
+
+def test_the_parts_of_all_executors_make_one_frame() -> None:
+    made = assembler()
+    made.add_part(part(FIRST, "2", (30, 40)), START_MS + 60)
+    made.add_part(part(FIRST, "1", (10, 20)), START_MS + 70)
+    [frame] = closed(made, just_closed(1))
+    assert frame.latency == Histogram.of([10_000, 20_000, 30_000, 40_000])
+    assert frame.executors == (
+        ExecutorSample("1", "node-1", 500),
+        ExecutorSample("2", "node-2", 500),
+    )
+
+
+def test_what_an_executor_reports_of_an_earlier_open_window_is_merged_there() -> None:
+    made = assembler()
+    made.add_part(part(FIRST + 1, latencies_ms=(10,), ago=1), START_MS + 110)
+    first, second = closed(made, just_closed(2))
+    assert (first.latency.count, second.latency.count) == (1, 0)
+
+
+def test_what_comes_after_the_window_closed_is_counted_as_late() -> None:
+    made = assembler()
+    closed(made, just_closed(1))
+    made.add_part(part(FIRST), just_closed(1))
+    made.add_part(part(FIRST + 1, latencies_ms=(10,), ago=1), just_closed(1))
+    [frame] = closed(made, just_closed(2))
+    assert frame.health.late_parts == 2
+    assert frame.latency.count == 0
+
+
+def test_a_part_from_the_far_future_is_not_believed() -> None:
+    made = assembler()
+    made.add_part(part(FIRST + 1_000_000), START_MS)
+    [frame] = closed(made, just_closed(1))
+    assert frame.health.late_parts == 1
+
+
+def test_a_batch_belongs_to_the_window_in_which_it_ended() -> None:
+    made = assembler()
+    batch = Batch(1, START_MS - 500, 570, 1_000)
+    made.add_progress(Progress(QUERY, RUN, batch, None), START_MS + 100)
+    frames = closed(made, just_closed(3))
+    assert [frame.batches for frame in frames] == [(), (batch,), ()]
+
+
+def test_a_batch_that_is_reported_late_appears_in_the_next_window() -> None:
+    made = assembler()
+    closed(made, just_closed(5))
+    batch = Batch(1, START_MS - 500, 510, 1_000)
+    made.add_progress(Progress(QUERY, RUN, batch, None), just_closed(5))
+    assert closed(made, just_closed(6))[0].batches == (batch,)
+
+
+def test_the_backlog_holds_until_the_next_word_of_it() -> None:
+    made = assembler()
+    made.add_progress(Progress(QUERY, RUN, None, 42), START_MS)
+    assert [frame.backlog_rows for frame in closed(made, just_closed(3))] == [42, 42, 42]
+
+
+def test_several_queries_are_several_jobs_and_share_the_machine() -> None:
+    made = assembler(QUERY, "query-2")
+    made.add_part(part(FIRST, latencies_ms=(10,)), START_MS + 60)
+    frames = dict(made.close(just_closed(1), 0))
+    assert frames[f"{JOB}-{QUERY}"].latency.count == 1
+    assert frames[f"{JOB}-query-2"].latency.count == 0
+    assert all(len(frame.executors) == 1 for frame in frames.values())
+
+
+def test_a_restarted_query_goes_on_under_a_new_run() -> None:
+    made = assembler()
+    closed(made, just_closed(3))
+    other = "11111111-2222-3333-4444-555555555555"
+    made.start(Running(QUERY, other, JOB))
+    made.terminate(QUERY, RUN)  # Spark reports the old run's end after the new one's start
+    [frame] = closed(made, just_closed(4))
+    assert (str(frame.run_id), frame.sequence) == (other, 0)
+
+
+def test_a_terminated_query_gives_no_more_frames() -> None:
+    made = assembler()
+    made.terminate(QUERY, RUN)
+    assert closed(made, just_closed(5)) == []
+
+
+def test_losses_of_executors_and_of_the_link_are_added_up() -> None:
+    made = assembler()
+    made.lost_on_link(5)
+    made.add_part(part(FIRST, "1", dropped_parts=2, lost_records=10), START_MS)
+    made.add_part(part(FIRST, "2", dropped_parts=1, lost_records=7), START_MS)
+    [frame] = closed(made, just_closed(1), dropped_frames=3)
+    assert (frame.health.dropped_frames, frame.health.lost_parts) == (3, 8)
+    assert frame.health.lost_records == 17
+
+
+def test_after_a_long_stall_the_hole_shows_in_the_sequence() -> None:
+    made = assembler()
+    frames = closed(made, just_closed(10_000))
+    assert len(frames) == MOST_WINDOWS_AT_ONCE
+    assert frames[-1].sequence == 9_999

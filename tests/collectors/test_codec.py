@@ -1,0 +1,32 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from collectors.codec import Garbled, Reader, Writer
+
+
+@given(st.integers(min_value=0, max_value=2**64 - 1))
+def test_an_integer_comes_back(value: int) -> None:
+    (out := Writer()).varint(value)
+    assert Reader(out.bytes()).varint() == value
+
+
+@given(st.text())
+def test_a_text_comes_back(value: str) -> None:
+    (out := Writer()).text(value)
+    assert Reader(out.bytes()).text() == value
+
+
+def test_a_negative_number_is_refused() -> None:
+    with pytest.raises(ValueError, match="negative"):
+        Writer().varint(-1)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [b"", b"\x80", b"\x80" * 11, b"\x05abc", b"\x02\xff\xfe"],
+    ids=["empty", "cut integer", "endless integer", "cut text", "text that is not UTF-8"],
+)
+def test_what_is_no_text_raises_garbled(data: bytes) -> None:
+    with pytest.raises(Garbled):
+        Reader(data).text()

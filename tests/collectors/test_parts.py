@@ -1,0 +1,51 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from collectors.buckets import Histogram
+from collectors.codec import Garbled
+from collectors.parts import Latencies, Part, decode
+
+# What probe/Wire.scala writes for this part; test_probe_formats.py holds the probe to it.
+GOLDEN = bytes.fromhex(
+    "01"  # version
+    "cbc9a0e38001"  # window
+    "0137"  # executor id
+    "066e6f64652d61"  # host
+    "f802"  # host CPU
+    "0203"  # lost records, dropped parts
+    "01"  # one query
+    "0471756572"  # its id
+    "01"  # one window ago
+    "03 0002 4005 b00a01"  # buckets 0, 64, 1392
+)
+
+PART = Part(
+    window=34_567_890_123,
+    executor_id="7",
+    host="node-a",
+    host_cpu_permille=375,
+    lost_records=2,
+    dropped_parts=3,
+    latencies=(Latencies("quer", 34_567_890_122, Histogram({0: 2, 64: 5, 1392: 1})),),
+)
+
+
+def test_these_bytes_are_that_part() -> None:
+    assert decode(GOLDEN) == PART
+
+
+def test_a_part_of_another_version_is_refused() -> None:
+    with pytest.raises(Garbled, match="version 9"):
+        decode(b"\x09" + GOLDEN[1:])
+
+
+def test_bytes_behind_a_part_are_refused() -> None:
+    with pytest.raises(Garbled, match="too many"):
+        decode(GOLDEN + b"\x00")
+
+
+@given(st.integers(0, len(GOLDEN) - 1))
+def test_a_cut_part_is_refused(length: int) -> None:
+    with pytest.raises(Garbled):
+        decode(GOLDEN[:length])

@@ -1,0 +1,109 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from collectors import wire
+from collectors.buckets import Histogram
+from collectors.codec import Garbled
+from collectors.wire import Batch, ExecutorSample, Frame, Health, UnknownVersion, decode, encode
+from tests.made import FULL_FRAME, RUN_ID
+
+# A change here is a change of the format: old frames in Redis and older readers must be thought of.
+GOLDEN = bytes.fromhex(
+    "c701"  # a frame of version 1
+    "80a8bbd47e"  # window
+    "ac02"  # sequence
+    "00112233445566778899aabbccddeeff"  # run id
+    "0109 03 0a01 b30202 fd0301"  # latency: buckets 10, 317 and 826
+    "0213 01 07 98c895ffbc31 b607 a01f 01 02 1e 14 d206 19"  # batches: one
+    "0316 02 0131 066e6f64652d61 f802 0132 066e6f64652d62 00"  # executors: two
+    "0404 01 02 03 04"  # health
+    "0502 d209"  # backlog
+)
+
+naturals = st.integers(min_value=0, max_value=2**53)
+permille = st.none() | st.integers(min_value=0, max_value=1000)
+frames = st.builds(
+    Frame,
+    window=naturals,
+    sequence=naturals,
+    run_id=st.uuids(),
+    latency=st.builds(Histogram.of, st.lists(st.integers(0, 10**9), max_size=20)),
+    batches=st.lists(
+        st.builds(
+            Batch,
+            naturals,
+            naturals,
+            naturals,
+            naturals,
+            st.tuples(*[naturals for _ in wire.PHASES]),
+        ),
+        max_size=3,
+    ).map(tuple),
+    executors=st.lists(st.builds(ExecutorSample, st.text(), st.text(), permille), max_size=5).map(
+        tuple
+    ),
+    health=st.builds(Health, naturals, naturals, naturals, naturals),
+    backlog_rows=st.none() | naturals,
+)
+
+
+def test_the_bytes_of_a_frame_are_these() -> None:
+    assert encode(FULL_FRAME).hex() == GOLDEN.hex()
+
+
+def test_these_bytes_are_that_frame() -> None:
+    assert decode(GOLDEN) == FULL_FRAME
+
+
+@given(frames)
+def test_a_frame_comes_back_from_its_bytes(frame: Frame) -> None:
+    assert decode(encode(frame)) == frame
+
+
+@given(frames, st.binary(max_size=40))
+def test_a_section_of_a_later_curtail_is_passed_over(frame: Frame, payload: bytes) -> None:
+    assert decode(encode(frame) + bytes([99, len(payload)]) + payload) == frame
+
+
+def test_a_frame_of_another_version_is_named_as_such() -> None:
+    with pytest.raises(UnknownVersion, match="version 2"):
+        decode(bytes([wire.MAGIC, 2]) + GOLDEN[2:])
+
+
+@given(st.binary(max_size=300))
+def test_garbage_raises_garbled_and_nothing_else(data: bytes) -> None:
+    with pytest.raises(Garbled):
+        decode(b"\x00" + data)
+
+
+@given(st.data())
+def test_a_damaged_frame_is_read_or_garbled_but_never_crashes(data: st.DataObject) -> None:
+    damaged = bytearray(GOLDEN)
+    for _ in range(data.draw(st.integers(1, 8))):
+        damaged[data.draw(st.integers(0, len(damaged) - 1))] = data.draw(st.integers(0, 255))
+    cut = bytes(damaged[: data.draw(st.integers(0, len(damaged)))])
+    assert isinstance(read_or_garbled(cut), Frame | Garbled)
+
+
+def read_or_garbled(data: bytes) -> Frame | Garbled:
+    try:
+        return decode(data)
+    except Garbled as error:
+        return error
+
+
+def test_a_quiet_job_of_four_executors_takes_less_than_400_bytes() -> None:
+    quiet = Frame(
+        window=34_000_000_000,
+        sequence=1_000_000,
+        run_id=RUN_ID,
+        latency=Histogram.of(range(50_000, 250_000, 4_000)),
+        executors=tuple(
+            ExecutorSample(str(n), f"ip-10-0-0-{n}.eu-west-1.compute.internal", 250)
+            for n in range(4)
+        ),
+        health=Health(),
+        backlog_rows=0,
+    )
+    assert len(encode(quiet)) < 400

@@ -1,0 +1,104 @@
+import json
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+
+from collectors.wire import encode
+from dashboard import jobs
+from dashboard.store import StoreUnavailable
+from dashboard.store.memory import MemoryFrameStore
+from tests.made import ANNOUNCEMENT, START_MS, frame
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("memory_store")]
+
+JOB = f"/api/v1/jobs/{ANNOUNCEMENT.job_id}"
+
+
+@pytest.fixture
+def api(client: Client) -> Client:
+    client.force_login(User.objects.create_user("eve"))
+    jobs.record([ANNOUNCEMENT])
+    return client
+
+
+def problem(response: Any) -> dict[str, Any]:
+    assert response["Content-Type"] == "application/problem+json"
+    body: dict[str, Any] = json.loads(response.content)
+    assert body["status"] == response.status_code
+    return body
+
+
+def test_all_jobs_are_listed(api: Client) -> None:
+    body = api.get("/api/v1/jobs").json()
+    assert body["count"] == 1
+    assert body["items"][0]["id"] == ANNOUNCEMENT.job_id
+    assert body["items"][0]["run"]["run_id"] == ANNOUNCEMENT.run_id
+
+
+def test_one_job_is_shown(api: Client) -> None:
+    assert api.get(JOB).json()["query"] == "scored"
+
+
+def test_an_unknown_job_is_404(api: Client) -> None:
+    for path in ("/api/v1/jobs/nobody", "/api/v1/jobs/nobody/windows?start_ms=0&end_ms=50"):
+        response = api.get(path)
+        assert response.status_code == 404
+        assert "nobody" in problem(response)["detail"]
+
+
+def test_windows_come_as_columns(api: Client, memory_store: MemoryFrameStore) -> None:
+    for at in range(4):
+        memory_store.append(
+            ANNOUNCEMENT.job_id, START_MS + 50 * at, encode(frame(at, (10 * (at + 1),)))
+        )
+    body = api.get(f"{JOB}/windows?start_ms={START_MS + 50}&end_ms={START_MS + 150}").json()
+    assert body["t"] == [START_MS + 50, START_MS + 100]
+    assert body["latency"]["count"] == [1, 1]
+    assert body["latency"]["p99"] == pytest.approx([20, 30], rel=0.01)
+
+
+@pytest.mark.parametrize(
+    ("query", "named"),
+    [
+        ("start_ms=5", "end_ms"),
+        ("start_ms=soon&end_ms=9", "start_ms"),
+        ("start_ms=-1&end_ms=9", "start_ms"),
+        ("start_ms=0&end_ms=99999999999999999999", "end_ms"),
+        ("start_ms=9&end_ms=9", "15 minutes"),
+        ("start_ms=0&end_ms=900001", "15 minutes"),
+    ],
+)
+def test_a_range_that_makes_no_sense_is_400_with_the_reason(
+    api: Client, query: str, named: str
+) -> None:
+    response = api.get(f"{JOB}/windows?{query}")
+    assert response.status_code == 400
+    assert named in problem(response)["detail"]
+
+
+@pytest.mark.parametrize("path", ["/api/v1/jobs", JOB, f"{JOB}/windows?start_ms=0&end_ms=50"])
+def test_without_a_login_there_is_only_401(client: Client, path: str) -> None:
+    response = client.get(path)
+    assert response.status_code == 401
+    assert problem(response)["title"] == "Not logged in"
+
+
+def test_a_store_that_is_away_is_503(
+    api: Client, memory_store: MemoryFrameStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def away(*_: object) -> None:
+        raise StoreUnavailable("connection refused")
+
+    monkeypatch.setattr(memory_store, "frames", away)
+    assert api.get(f"{JOB}/windows?start_ms=0&end_ms=50").status_code == 503
+
+
+def test_the_api_describes_itself_to_those_who_are_logged_in(api: Client) -> None:
+    paths = api.get("/api/v1/openapi.json").json()["paths"]
+    assert "/api/v1/jobs/{job_id}/windows" in paths
+    docs = api.get("/api/v1/docs")
+    assert docs.status_code == 200
+    assert b"cdn" not in docs.content.lower()
+    assert Client().get("/api/v1/openapi.json").status_code == 302

@@ -1,0 +1,61 @@
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from dashboard import environment
+from dashboard.environment import EnvironmentFault
+
+
+def read(tmp_path: Path, **variables: str) -> environment.Environment:
+    return environment.read({"CURTAIL_DATA_DIR": str(tmp_path), **variables})
+
+
+def test_the_defaults_are_local(tmp_path: Path) -> None:
+    found = read(tmp_path)
+    assert found.redis_url == "redis://127.0.0.1:6379/0"
+    assert found.database["ENGINE"] == "django.db.backends.sqlite3"
+    assert found.debug is False
+
+
+def test_postgresql_is_taken_from_the_address(tmp_path: Path) -> None:
+    found = read(tmp_path, DATABASE_URL="postgres://eve:secret@node-a:5433/curtail")
+    assert found.database["ENGINE"] == "django.db.backends.postgresql"
+    assert (found.database["HOST"], found.database["PORT"]) == ("node-a", 5433)
+
+
+def test_the_secret_key_is_made_once_and_kept_private(tmp_path: Path) -> None:
+    first = read(tmp_path).secret_key
+    assert read(tmp_path).secret_key == first
+    assert len(first) >= 50
+    assert (tmp_path / "secret_key").stat().st_mode & 0o077 == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("REDIS_URL", "http://node-a"),
+        ("REDIS_URL", "node-a:6379"),
+        ("REDIS_URL", "redis://node-a:port"),
+        ("DATABASE_URL", "mongodb://node-a"),
+        ("DATABASE_URL", "postgres://node-a:port/x"),
+        ("DATABASE_URL", "curtail.db"),
+        ("CURTAIL_RECORD_RETENTION_DAYS", "0"),
+        ("CURTAIL_RECORD_RETENTION_DAYS", "forever"),
+    ],
+)
+def test_a_value_that_cannot_be_used_is_named(tmp_path: Path, name: str, value: str) -> None:
+    with pytest.raises(EnvironmentFault, match=f"^{name}: "):
+        read(tmp_path, **{name: value})
+
+
+def test_a_wrong_address_stops_any_process_with_one_line_and_code_2(tmp_path: Path) -> None:
+    env = {**os.environ, "CURTAIL_DATA_DIR": str(tmp_path), "REDIS_URL": "http://node-a"}
+    done = subprocess.run(
+        [sys.executable, "manage.py", "check"], env=env, capture_output=True, text=True
+    )
+    assert done.returncode == 2
+    assert done.stderr.startswith("curtail: REDIS_URL: 'http://node-a' is not a Redis address")
+    assert len(done.stderr.splitlines()) == 1

@@ -1,0 +1,150 @@
+"""Every FrameStore behaves like this, whatever it is made of."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
+
+import pytest
+from redis import Redis
+
+from collectors import keys
+from collectors.announcement import Announcement, to_hash
+from dashboard.store import FrameStore, StoredFrame, StoreUnavailable
+from dashboard.store.memory import MemoryFrameStore
+from dashboard.store.redis import READ_AT_ONCE, RedisFrameStore
+from dashboard.testing.stack import RedisServer
+from tests.made import ANNOUNCEMENT, START_MS, announcement
+
+JOB = ANNOUNCEMENT.job_id
+
+
+@dataclass(frozen=True)
+class Tried:
+    """A store, and how its collector would write to it."""
+
+    store: FrameStore
+    append: Callable[[str, int, bytes], None]
+    announce: Callable[[Announcement], None]
+
+
+@pytest.fixture(params=["memory", "redis"])
+async def tried(request: pytest.FixtureRequest) -> AsyncIterator[Tried]:
+    if request.param == "memory":
+        memory = MemoryFrameStore()
+        yield Tried(memory, memory.append, memory.announce)
+        return
+    server: RedisServer = request.getfixturevalue("redis")
+    client = Redis.from_url(server.url)
+
+    def append(job_id: str, start_ms: int, payload: bytes) -> None:
+        client.xadd(keys.frames(job_id), {keys.FRAME_FIELD: payload}, id=f"{start_ms}-0")
+
+    def announce(announced: Announcement) -> None:
+        client.hset(keys.job(announced.job_id), mapping=to_hash(announced))  # type: ignore[arg-type]
+        client.zadd(keys.JOBS, {announced.job_id: announced.heartbeat_ms})
+
+    store = RedisFrameStore(server.url)
+    yield Tried(store, append, announce)
+    await store.close()
+
+
+def fill(tried: Tried, count: int, job_id: str = JOB) -> list[StoredFrame]:
+    frames = [StoredFrame(START_MS + 50 * at, b"%d" % at) for at in range(count)]
+    for frame in frames:
+        tried.append(job_id, frame.start_ms, frame.payload)
+    return frames
+
+
+async def test_nothing_is_known_at_first(tried: Tried) -> None:
+    assert list(await tried.store.announcements()) == []
+    assert list(await tried.store.frames(JOB, 0, 2**50)) == []
+    assert await tried.store.newest_ms(JOB) == -1
+
+
+async def test_announced_jobs_are_listed(tried: Tried) -> None:
+    other = announcement(job_id="orders.raw", query="raw")
+    tried.announce(ANNOUNCEMENT)
+    tried.announce(other)
+    found = sorted(await tried.store.announcements(), key=lambda each: each.job_id)
+    assert found == [other, ANNOUNCEMENT]
+
+
+async def test_the_newest_announcement_of_a_job_counts(tried: Tried) -> None:
+    later = announcement(heartbeat_ms=ANNOUNCEMENT.heartbeat_ms + 1)
+    tried.announce(ANNOUNCEMENT)
+    tried.announce(later)
+    assert list(await tried.store.announcements()) == [later]
+
+
+async def test_a_range_includes_its_start_and_not_its_end(tried: Tried) -> None:
+    frames = fill(tried, 10)
+    found = await tried.store.frames(JOB, frames[2].start_ms, frames[5].start_ms)
+    assert list(found) == frames[2:5]
+
+
+async def test_a_range_longer_than_one_read_comes_whole(tried: Tried) -> None:
+    frames = fill(tried, READ_AT_ONCE + 5)
+    assert list(await tried.store.frames(JOB, 0, 2**50)) == frames
+
+
+async def test_jobs_do_not_mix(tried: Tried) -> None:
+    fill(tried, 3)
+    fill(tried, 1, "other.job")
+    assert len(await tried.store.frames("other.job", 0, 2**50)) == 1
+
+
+async def test_the_newest_frame_is_known(tried: Tried) -> None:
+    frames = fill(tried, 4)
+    assert await tried.store.newest_ms(JOB) == frames[-1].start_ms
+
+
+async def test_following_gives_what_came_after(tried: Tried) -> None:
+    frames = fill(tried, 5)
+    news = await tried.store.follow({JOB: frames[2].start_ms, "other.job": -1}, wait_ms=10)
+    assert {job_id: list(each) for job_id, each in news.items()} == {JOB: frames[3:]}
+
+
+async def test_following_from_the_beginning_gives_all(tried: Tried) -> None:
+    frames = fill(tried, 2)
+    assert list((await tried.store.follow({JOB: -1}, wait_ms=10))[JOB]) == frames
+
+
+async def test_following_wakes_for_a_frame_that_comes_while_it_waits(tried: Tried) -> None:
+    waiting = asyncio.create_task(tried.store.follow({JOB: -1}, wait_ms=5_000))
+    await asyncio.sleep(0.05)
+    frames = fill(tried, 1)
+    news = await asyncio.wait_for(waiting, timeout=2)
+    assert list(news[JOB]) == frames
+
+
+async def test_following_gives_up_after_its_time(tried: Tried) -> None:
+    assert dict(await tried.store.follow({JOB: -1}, wait_ms=20)) == {}
+    assert dict(await tried.store.follow({}, wait_ms=20)) == {}
+
+
+async def test_a_redis_that_is_away_is_unavailable_and_then_back(redis: RedisServer) -> None:
+    store = RedisFrameStore(redis.url)
+    assert await store.newest_ms(JOB) == -1
+    redis.stop()
+    for call in (
+        store.announcements(),
+        store.frames(JOB, 0, 2**50),
+        store.newest_ms(JOB),
+        store.follow({JOB: -1}, 10),
+    ):
+        with pytest.raises(StoreUnavailable):
+            await call
+    redis.start()
+    assert await store.newest_ms(JOB) == -1
+    await store.close()
+
+
+async def test_what_others_wrote_into_our_keys_does_no_harm(redis: RedisServer) -> None:
+    client = Redis.from_url(redis.url)
+    client.zadd(keys.JOBS, {b"\xff\xfe": 1, b"half": 2})
+    client.hset(keys.job("half"), "job_id", "half")
+    client.xadd(keys.frames(JOB), {"colour": "blue"}, id=f"{START_MS}-0")
+    store = RedisFrameStore(redis.url)
+    assert list(await store.announcements()) == []
+    assert list(await store.frames(JOB, 0, 2**50)) == [StoredFrame(START_MS, b"")]
+    await store.close()

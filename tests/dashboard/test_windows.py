@@ -1,0 +1,76 @@
+from collectors.wire import Batch, ExecutorSample, Health, encode
+from dashboard import windows
+from dashboard.store import StoredFrame
+from tests.made import START_MS, frame
+
+
+def test_every_column_has_one_row_per_window() -> None:
+    columns = windows.columns("job", [frame(at, (10, 20)) for at in range(3)], 0)
+    assert columns["t"] == [START_MS, START_MS + 50, START_MS + 100]
+    for column in columns["latency"].values():
+        assert column == "record" or len(column) == 3
+    assert len(columns["rows_in"]) == len(columns["backlog_rows"]) == 3
+
+
+def test_percentiles_are_read_in_milliseconds() -> None:
+    latencies = tuple(range(1, 1001))
+    latency = windows.columns("job", [frame(0, latencies)], 0)["latency"]
+    assert latency["source"] == "record"
+    assert latency["count"] == [1000]
+    for name, expected_ms in {"p50": 500, "p90": 900, "p99": 990, "p999": 999, "max": 1000}.items():
+        assert abs(latency[name][0] - expected_ms) <= expected_ms * 0.01
+
+
+def test_a_window_without_records_has_no_percentiles() -> None:
+    latency = windows.columns("job", [frame(0), frame(1, (5,))], 0)["latency"]
+    assert latency["p99"][0] is None
+    assert latency["count"] == [0, 1]
+
+
+def test_without_stamps_a_batch_speaks_for_its_rows() -> None:
+    batch = Batch(1, START_MS - 900, 900, 40)
+    latency = windows.columns("job", [frame(0), frame(1, batches=(batch,))], 0)["latency"]
+    assert latency["source"] == "batch"
+    assert latency["count"] == [0, 40]
+    assert abs(latency["p50"][1] - 900) <= 9
+
+
+def test_an_empty_range_says_so() -> None:
+    columns = windows.columns("job", [], 2)
+    assert columns["latency"]["source"] == "none"
+    assert columns["t"] == []
+    assert columns["collector"]["unreadable"] == 2
+
+
+def test_executors_of_one_host_show_as_one_host() -> None:
+    samples = (
+        ExecutorSample("1", "node-a", 400),
+        ExecutorSample("2", "node-a", 420),
+        ExecutorSample("3", "node-b", None),
+    )
+    cpu = windows.columns("job", [frame(0, executors=samples), frame(1)], 0)["cpu"]
+    assert cpu == {"node-a": [42.0, None], "node-b": [None, None]}
+
+
+def test_the_collectors_own_losses_are_those_of_the_newest_frame() -> None:
+    frames = [frame(0, health=Health(1, 2, 3, 4)), frame(1, health=Health(5, 6, 7, 8))]
+    assert windows.columns("job", frames, 0)["collector"] == {
+        "dropped": 5,
+        "late": 6,
+        "lost_parts": 7,
+        "lost_records": 8,
+        "unreadable": 0,
+    }
+
+
+def test_frames_that_cannot_be_read_are_counted_and_passed_over() -> None:
+    stored = [
+        StoredFrame(START_MS, encode(frame(0))),
+        StoredFrame(START_MS + 50, b"garbage"),
+        StoredFrame(START_MS + 100, b"\xc7\x63"),
+        StoredFrame(START_MS + 150, b""),
+        StoredFrame(START_MS + 200, encode(frame(4))),
+    ]
+    frames, unreadable = windows.read(stored)
+    assert frames == [frame(0), frame(4)]
+    assert unreadable == 3

@@ -1,0 +1,56 @@
+"""A browser for every test file that asks for one.
+
+Playwright's synchronous API keeps an event loop running in this thread while it is open, and
+asyncio tests and Django's ORM both refuse to work beside one. So the browser lives as long as one
+test file, not as long as the session.
+"""
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from tests.frontend.standin import static_server
+
+CHROMIUM = "/usr/bin/chromium"
+ARGUMENTS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="session")
+def base() -> Iterator[str]:
+    with static_server() as address:
+        yield address
+
+
+@pytest.fixture
+def page(chromium: Browser) -> Iterator[Page]:
+    """A page of its own, so that no test sees another's storage."""
+    context = chromium.new_context(
+        viewport={"width": 1440, "height": 900}, timezone_id="Europe/Berlin"
+    )
+    context.set_default_timeout(15_000)
+    yield context.new_page()
+    context.close()
+
+
+@pytest.fixture
+def blank(page: Page, base: str) -> Page:
+    """A blank page on the static server: import() of a module works from here."""
+    page.goto(f"{base}/blank")
+    return page

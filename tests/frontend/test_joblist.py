@@ -1,0 +1,66 @@
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page
+
+from tests.frontend.modules import run
+
+pytestmark = pytest.mark.browser
+
+SET_UP = """
+FakeSocket.all = [];
+const clock = new FakeClock();
+const told = [], troubles = [];
+let polls = 0;
+let answer = async () => ({ items: ["polled"], now_ms: 5 });
+const list = new m.JobList({
+  socketUrl: "ws://test",
+  fetchJobs: () => { polls += 1; return answer(); },
+  onJobs: (items) => told.push(items[0]),
+  onTrouble: (error) => troubles.push(error.message),
+  onRefused: () => {},
+  Socket: FakeSocket, clock, random: () => 0,
+});
+list.start();
+await settle();
+"""
+
+
+def job_list(blank: Page, body: str) -> Any:
+    return run(blank, "joblist", SET_UP + body)
+
+
+def test_it_does_not_poll_while_the_socket_is_up(blank: Page) -> None:
+    polls, told = job_list(
+        blank,
+        """FakeSocket.last.say({ type: "jobs", items: ["pushed"] });
+        await clock.advance(60_000);
+        return [polls, told];""",
+    )
+    assert (polls, told) == (1, ["polled", "pushed"])
+
+
+def test_it_polls_every_5_s_while_the_socket_is_down(blank: Page) -> None:
+    before, after = job_list(
+        blank,
+        """FakeSocket.last.say({ type: "jobs", items: ["pushed"] });
+        FakeSocket.last.drop();
+        await settle();
+        const before = polls;
+        await clock.advance(20_000);
+        return [before, polls];""",
+    )
+    assert (before, after) == (2, 6)
+
+
+def test_a_failed_poll_is_trouble_only_while_the_socket_is_down(blank: Page) -> None:
+    troubles = job_list(
+        blank,
+        """answer = async () => { throw new Error("no answer"); };
+        await clock.advance(5000);
+        const down = troubles.length;
+        FakeSocket.last.say({ type: "jobs", items: ["pushed"] });
+        await clock.advance(60_000);
+        return [down, troubles.length];""",
+    )
+    assert troubles == [1, 1]

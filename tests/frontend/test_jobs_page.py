@@ -1,0 +1,147 @@
+import time
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, WebSocketRoute, expect
+
+from tests.frontend import synthetic
+from tests.frontend.standin import Answer, StandIn, render
+
+pytestmark = pytest.mark.browser
+
+Json = dict[str, Any]
+
+
+def now_ms() -> int:
+    return int(time.time() * 1000)
+
+
+def job(application: str, query: str, state: str = "running", age_ms: int = 400) -> Json:
+    return synthetic.job(
+        state,
+        last_seen_ms=now_ms() - age_ms,
+        id=f"{application}.{query}",
+        application=application,
+        query=query,
+    )
+
+
+def listed(items: list[Json]) -> Json:
+    return {"items": items, "count": len(items), "now_ms": now_ms()}
+
+
+def shown(base: str, page: Page, answer: Any) -> StandIn:
+    stand_in = StandIn(base, page, lambda path, query: answer)
+    stand_in.open("/", render("jobs.html"))
+    return stand_in
+
+
+def test_what_needs_a_look_comes_first(base: str, page: Page) -> None:
+    jobs = [
+        job("ads", "billing", "stopped", 7_300_000),
+        job("orders", "sessions"),
+        job("orders", "enrich", "stale", 43_000),
+    ]
+    stand_in = shown(base, page, listed(jobs))
+    rows = page.locator("tbody tr")
+    expect(rows).to_have_count(3)
+    expect(rows.nth(0)).to_contain_text("orders / enrich")
+    expect(rows.nth(0)).to_contain_text("stale")
+    expect(rows.nth(0)).to_contain_text("43 s ago")
+    expect(rows.nth(1)).to_contain_text("running")
+    expect(rows.nth(2)).to_contain_text("2 h 1 min ago")
+    expect(page.locator("[data-summary]")).to_have_text("3 jobs, 1 stale")
+    assert stand_in.errors == []
+
+
+def test_a_job_without_a_run_is_listed_all_the_same(base: str, page: Page) -> None:
+    shown(base, page, listed([job("clicks", "dedupe") | {"run": None}]))
+    expect(page.locator("tbody tr")).to_contain_text("–")
+
+
+def test_a_row_leads_to_its_job(base: str, page: Page) -> None:
+    shown(base, page, listed([job("odd/app", "q?#")]))
+    link = page.locator("tbody a")
+    expect(link).to_have_attribute("href", "/jobs/odd%2Fapp.q%3F%23")
+
+
+def test_the_name_of_a_job_is_only_ever_text(base: str, page: Page) -> None:
+    stand_in = shown(base, page, listed([job("<img src=x>", "<b>q</b>")]))
+    expect(page.locator("tbody tr")).to_contain_text("<img src=x> / <b>q</b>")
+    assert page.locator("tbody img").count() == 0
+    assert stand_in.errors == []
+
+
+def test_search_narrows_the_list_and_says_when_nothing_matches(base: str, page: Page) -> None:
+    shown(base, page, listed([job("orders", "enrich"), job("ads", "billing")]))
+    expect(page.locator("tbody tr:visible")).to_have_count(2)
+    page.keyboard.press("/")
+    page.keyboard.type("bill ADS")
+    expect(page.locator("tbody tr:visible")).to_have_count(1)
+    expect(page.locator("tbody tr:visible")).to_contain_text("ads / billing")
+    page.keyboard.type(" nothing")
+    expect(page.locator("[data-no-match]")).to_have_text("No job matches “bill ADS nothing”.")
+    expect(page.locator("table")).to_be_hidden()
+
+
+def test_an_empty_list_gives_the_lines_to_copy(base: str, page: Page) -> None:
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    shown(base, page, listed([]))
+    expect(page.get_by_role("heading", name="No job has sent a frame yet")).to_be_visible()
+    expect(page.get_by_role("searchbox")).to_be_hidden()
+    page.get_by_role("button", name="Copy").click()
+    expect(page.get_by_role("button", name="Copied")).to_be_visible()
+    copied = page.evaluate("navigator.clipboard.readText()")
+    assert copied.startswith("from collectors import instrument, stamp\nspark = instrument(")
+
+
+def test_a_push_updates_the_list(base: str, page: Page) -> None:
+    stand_in = shown(base, page, listed([job("orders", "enrich")]))
+    expect(page.locator("tbody tr")).to_contain_text("running")
+    stand_in.send(
+        {"type": "jobs", "items": [job("orders", "enrich", "stale", 9000), job("ads", "x")]}
+    )
+    expect(page.locator("tbody tr")).to_have_count(2)
+    expect(page.locator("tbody tr").first).to_contain_text("stale")
+
+
+def test_trouble_is_said_in_the_words_of_the_server(base: str, page: Page) -> None:
+    problem = {"title": "Redis is not reachable", "detail": "connection refused", "status": 503}
+    shown(base, page, Answer(503, problem))
+    expect(page.get_by_role("alert")).to_contain_text("Redis is not reachable: connection refused")
+    expect(page.locator("[data-loading]")).to_be_hidden()
+
+
+def test_an_old_list_does_not_look_like_a_healthy_one(base: str, page: Page) -> None:
+    stand_in = StandIn(base, page, lambda path, query: listed([job("orders", "enrich")]))
+    stand_in.open("/", render("jobs.html"))
+    expect(page.locator("tbody tr")).to_have_count(1)
+    stand_in.send({"type": "jobs", "items": [job("orders", "enrich")]})
+    expect(page.locator("[data-summary]")).to_have_text("1 job")
+    stand_in.api = lambda path, query: None
+
+    def hang_up(socket: WebSocketRoute) -> None:
+        socket.close(code=1011)
+
+    stand_in.on_socket = hang_up
+    stand_in.sockets[-1].close(code=1011)
+    expect(page.get_by_role("alert")).to_contain_text("No answer from the server")
+    expect(page.get_by_role("alert")).to_contain_text("The list is as of")
+    expect(page.locator("main")).to_have_class("outdated")
+
+
+def test_a_browser_that_is_not_logged_in_is_sent_to_the_login(base: str, page: Page) -> None:
+    shown(base, page, Answer(401, {"title": "Not logged in", "status": 401}))
+    page.wait_for_url(f"{base}/login?next=%2F")
+
+
+def test_nothing_overflows_a_narrow_screen(base: str, page: Page) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    long = job("an-application-with-a-long-name", "and-a-query-whose-name-does-not-end-" * 3)
+    stand_in = shown(base, page, listed([long, job("a", "b", "stale", 99_000)]))
+    expect(page.locator("tbody tr")).to_have_count(2)
+    overflow = "document.documentElement.scrollWidth - innerWidth"
+    assert page.evaluate(overflow) <= 0
+    stand_in.send({"type": "jobs", "items": []})
+    expect(page.locator("[data-empty]")).to_be_visible()
+    assert page.evaluate(overflow) <= 0

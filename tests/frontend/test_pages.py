@@ -1,0 +1,97 @@
+import re
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.frontend.standin import ROOT, StandIn, render
+
+pytestmark = pytest.mark.browser
+
+JOB = SimpleNamespace(id="a.b", application="a", query="b")
+PAGES: dict[str, dict[str, Any]] = {
+    "registration/login.html": {"form": {}, "next": "/"},
+    "jobs.html": {},
+    "job.html": {"job": JOB},
+    "404.html": {},
+    "500.html": {},
+}
+
+
+def shown(base: str, page: Page, template: str, user: str | None = "nadia") -> StandIn:
+    stand_in = StandIn(base, page, lambda path, query: None)
+    stand_in.open("/page", render(template, PAGES[template], user=user))
+    return stand_in
+
+
+@pytest.mark.parametrize("template", PAGES)
+def test_a_page_keeps_to_the_content_security_policy(base: str, page: Page, template: str) -> None:
+    stand_in = shown(base, page, template)
+    expect(page.locator("[data-zone-choice] button").first).to_have_text("Local (CET)")
+    assert stand_in.errors == []
+
+
+@pytest.mark.parametrize("template", PAGES)
+def test_a_page_has_neither_inline_script_nor_inline_style(template: str) -> None:
+    html = render(template, PAGES[template])
+    assert not re.search(r"<script(?![^>]*\bsrc=)|<style|\sstyle=|\son\w+=", html)
+    assert "{{" not in html
+    assert "{%" not in html
+
+
+@pytest.mark.parametrize("template", ["500.html", "404.html"])
+def test_an_error_page_needs_no_context(template: str) -> None:
+    assert "Log out" not in render(template, user=None)
+
+
+def test_the_name_of_a_job_cannot_break_out_of_the_page() -> None:
+    name = '"><script>alert(1)</script>'
+    html = render("job.html", {"job": SimpleNamespace(id=name, application=name, query=name)})
+    assert "<script>alert" not in html
+
+
+def test_login_says_what_was_wrong_and_keeps_the_user_name(base: str, page: Page) -> None:
+    form = {"non_field_errors": ["Wrong password."], "username": {"value": "nadia"}}
+    stand_in = StandIn(base, page, lambda path, query: None)
+    stand_in.open(
+        "/login",
+        render("registration/login.html", {"form": form, "next": "/jobs/a.b"}, user=None),
+    )
+    expect(page.get_by_role("alert")).to_have_text("Wrong password.")
+    expect(page.get_by_label("User name")).to_have_value("nadia")
+    expect(page.get_by_label("User name")).to_be_focused()
+    assert page.locator("input[name=next]").get_attribute("value") == "/jobs/a.b"
+
+
+def test_log_out_is_a_post(base: str, page: Page) -> None:
+    shown(base, page, "jobs.html")
+    form = page.locator("form", has=page.get_by_role("button", name="Log out"))
+    assert form.get_attribute("method") == "post"
+    assert form.locator("input[name=csrfmiddlewaretoken]").count() == 1
+
+
+def test_the_theme_follows_the_system_until_one_is_chosen_and_is_kept(
+    base: str, page: Page
+) -> None:
+    def ground() -> str:
+        return str(page.evaluate("getComputedStyle(document.body).backgroundColor"))
+
+    page.emulate_media(color_scheme="dark")
+    shown(base, page, "404.html")
+    dark = ground()
+    page.get_by_role("button", name="Light").click()
+    light = ground()
+    assert light != dark
+    page.reload()
+    assert ground() == light
+    page.get_by_role("button", name="Auto").click()
+    assert ground() == dark
+
+
+def test_the_files_name_no_other_host() -> None:
+    for path in (ROOT / "frontend").rglob("*"):
+        if path.suffix in {".html", ".js", ".css"}:
+            assert "//" not in re.sub(r"(^|\s)//.*|redis://…", "", path.read_text(), flags=re.M), (
+                path
+            )
