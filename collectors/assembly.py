@@ -41,6 +41,7 @@ class _Window:
 class _Job:
     running: Running
     sequence: int = 0
+    last_window: int | None = None
     late_parts: int = 0
     backlog_rows: int | None = None
 
@@ -56,10 +57,11 @@ class Assembler:
     def start(self, running: Running) -> None:
         self._jobs[running.query_id] = _Job(running)
 
-    def terminate(self, query_id: str, run_id: str) -> None:
+    def terminate(self, query_id: str, run_id: str, now_ms: int) -> None:
+        """The windows up to now still get their frames: the last batch is in one of them."""
         job = self._jobs.get(query_id)
         if job and job.running.run_id == run_id:
-            del self._jobs[query_id]
+            job.last_window = now_ms // WINDOW_MS
 
     def lost_on_link(self, total: int) -> None:
         self._lost_on_link = total
@@ -106,6 +108,12 @@ class Assembler:
                 )
                 job.sequence += 1
             self._next_window += 1
+            self._forget_ended()
+
+    def _forget_ended(self) -> None:
+        for query_id, job in list(self._jobs.items()):
+            if job.last_window is not None and job.last_window < self._next_window:
+                del self._jobs[query_id]
 
     def _skip_to(self, window: int) -> None:
         for job in self._jobs.values():

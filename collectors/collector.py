@@ -117,4 +117,4 @@ class Collector:
                     end_reason=event["reason"][:END_REASON_CHARS],
                 )
             )
-        self._assembler.terminate(event["query_id"], event["run_id"])
+        self._assembler.terminate(event["query_id"], event["run_id"], self._now_ms())

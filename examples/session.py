@@ -77,13 +77,17 @@ def run(spark: SparkSession, query: StreamingQuery, options: argparse.Namespace)
     except KeyboardInterrupt:
         pass
     finally:
-        # A batch that is cut in the middle is done again after a restart, but logs pages of errors.
-        patience_s = time.monotonic() + 5
-        while query.status["isTriggerActive"] and time.monotonic() < patience_s:
-            time.sleep(0.005)
-        query.stop()
+        stop_between_batches(query)
         spark.stop()
     return 0
+
+
+def stop_between_batches(query: StreamingQuery, patience_s: float = 5) -> None:
+    """A batch that is cut in the middle is done again after a restart, but logs pages of errors."""
+    deadline_s = time.monotonic() + patience_s
+    while query.status["isTriggerActive"] and time.monotonic() < deadline_s:
+        time.sleep(0.005)
+    query.stop()
 
 
 def _interrupt(_signal: int, _frame: FrameType | None) -> None:

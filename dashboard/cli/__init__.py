@@ -18,6 +18,7 @@ VERBS = {
 }
 # A mistake of the caller's, as opposed to 1: we tried and it did not work.
 USAGE = 2
+INTERRUPTED = 130
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -29,7 +30,10 @@ def main(argv: list[str] | None = None) -> int:
     if verb not in VERBS:
         say(f"no such verb: {verb!r}; there are {', '.join(VERBS)}")
         return USAGE
-    code = importlib.import_module(f"dashboard.cli.{verb}").run(rest)
+    try:
+        code = importlib.import_module(f"dashboard.cli.{verb}").run(rest)
+    except KeyboardInterrupt:
+        return INTERRUPTED
     assert isinstance(code, int)
     return code
 

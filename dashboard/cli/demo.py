@@ -46,7 +46,9 @@ class Demo:
             CURTAIL_ALLOWED_HOSTS="localhost,127.0.0.1,[::1]",
             REDIS_URL=f"redis://{HOST}:{self._redis_port}/0",
             DATABASE_URL=f"sqlite:///{data_dir}/curtail.sqlite3",
-            **programs.spark(data_dir),
+            SPARK_LOCAL_IP=HOST,
+            SPARK_LOCAL_DIRS=str(data_dir / "spark"),
+            **programs.same_python(),
         )
 
     async def carry_out(self, supervisor: Supervisor) -> None:

@@ -46,11 +46,6 @@ def job(env: Mapping[str, str], name: str, data_dir: Path) -> Program:
     return Program(name, (sys.executable, *words), env, data_dir / f"{name}.log")
 
 
-def spark(data_dir: Path) -> dict[str, str]:
-    """Spark looks for `python3` on the PATH and spills into the system's temporary folder."""
-    return {
-        "PYSPARK_PYTHON": sys.executable,
-        "PYSPARK_DRIVER_PYTHON": sys.executable,
-        "SPARK_LOCAL_IP": "127.0.0.1",
-        "SPARK_LOCAL_DIRS": str(data_dir / "spark"),
-    }
+def same_python() -> dict[str, str]:
+    """Spark looks for `python3` on the PATH, which need not be the one with our packages."""
+    return {"PYSPARK_PYTHON": sys.executable, "PYSPARK_DRIVER_PYTHON": sys.executable}

@@ -63,7 +63,7 @@ def run(argv: list[str]) -> int:
         env = environ(os.environ, data_dir)
         pytest = (sys.executable, "-m", "pytest")
         if argv:
-            return _run(Step("pytest", (*pytest, *argv)), env).code
+            return _wait(subprocess.Popen([*pytest, *argv], cwd=ROOT, env=env))
         tally = data_dir / "junit.xml"
         steps = (*CHECKS, Step("pytest", (*pytest, f"--junitxml={tally}")))
         outcomes = [_run(step, env) for step in steps]
@@ -73,7 +73,7 @@ def run(argv: list[str]) -> int:
 
 def environ(base: Mapping[str, str], data_dir: Path) -> dict[str, str]:
     kept = {name: value for name, value in base.items() if name not in NOT_FOR_TESTS}
-    return programs.environ(kept, CURTAIL_DATA_DIR=str(data_dir), **programs.spark(data_dir))
+    return programs.environ(kept, CURTAIL_DATA_DIR=str(data_dir), **programs.same_python())
 
 
 def counted(tally: Path) -> str:
@@ -93,20 +93,24 @@ def counted(tally: Path) -> str:
 def _run(step: Step, env: Mapping[str, str]) -> Outcome:
     print(f"\n== {step.name}", flush=True)
     began_s = time.monotonic()
-    process = subprocess.Popen(step.argv, cwd=ROOT, env=env)
+    code = _wait(subprocess.Popen(step.argv, cwd=ROOT, env=env))
+    outcome = Outcome(step, code, time.monotonic() - began_s)
+    print(f"== {outcome}", flush=True)
+    return outcome
+
+
+def _wait(process: subprocess.Popen[bytes]) -> int:
     try:
-        code = process.wait()
-    except BaseException:
-        # Fixtures stop what they started only if pytest is asked, not killed.
-        process.send_signal(signal.SIGINT)
+        return process.wait()
+    except (KeyboardInterrupt, SystemExit) as asked:
+        # Fixtures stop what they started only if pytest is asked, not killed; Ctrl-C has asked it.
+        if isinstance(asked, SystemExit):
+            process.send_signal(signal.SIGINT)
         try:
             process.wait(END_S)
         except subprocess.TimeoutExpired:
             process.kill()
         raise
-    outcome = Outcome(step, code, time.monotonic() - began_s)
-    print(f"== {outcome}", flush=True)
-    return outcome
 
 
 def _terminated(_signum: int, _frame: FrameType | None) -> NoReturn:

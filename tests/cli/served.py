@@ -13,6 +13,7 @@ from types import TracebackType
 import psutil
 
 from dashboard.cli.root import ROOT
+from tests.cli.conftest import alive
 from tests.waiting import until
 
 START_S = 60
@@ -67,7 +68,7 @@ class Served:
 
     def left_running(self) -> list[psutil.Process]:
         assert self._family
-        return [one for one in self._family if one.is_running()]
+        return [one for one in self._family if one.is_running() and alive(one.pid)]
 
     def logs_in(self, address: str, login: str, password: str) -> bool:
         cookies = http.cookiejar.CookieJar()

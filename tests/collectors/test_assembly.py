@@ -129,15 +129,18 @@ def test_a_restarted_query_goes_on_under_a_new_run() -> None:
     closed(made, just_closed(3))
     other = "11111111-2222-3333-4444-555555555555"
     made.start(Running(QUERY, other, JOB))
-    made.terminate(QUERY, RUN)  # Spark reports the old run's end after the new one's start
+    made.terminate(QUERY, RUN, just_closed(3))  # Spark may report it after the new one's start
     [frame] = closed(made, just_closed(4))
     assert (str(frame.run_id), frame.sequence) == (other, 0)
 
 
-def test_a_terminated_query_gives_no_more_frames() -> None:
+def test_a_terminated_query_gives_its_last_frames_and_no_more() -> None:
     made = assembler()
-    made.terminate(QUERY, RUN)
-    assert closed(made, just_closed(5)) == []
+    batch = Batch(1, START_MS - 500, 610, 1_000)
+    made.add_progress(Progress(QUERY, RUN, batch, None), START_MS + 120)
+    made.terminate(QUERY, RUN, START_MS + 125)
+    frames = closed(made, just_closed(50))
+    assert [frame.batches for frame in frames] == [(), (), (batch,)]
 
 
 def test_losses_of_executors_and_of_the_link_are_added_up() -> None:

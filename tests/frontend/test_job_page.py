@@ -281,6 +281,28 @@ def test_the_cursor_reads_out_the_window_under_it(live: Live, page: Page) -> Non
     expect(values.nth(0)).to_have_text("")
 
 
+def test_hiding_every_series_keeps_both_panels(live: Live, page: Page) -> None:
+    live.start()
+    wait_for_chart(page)
+    for item in page.locator(".legend-item").all():
+        item.click()
+        expect(item).to_have_attribute("aria-pressed", "false")
+    expect(page.locator(".subplot.xy, .subplot.xy2")).to_have_count(2)
+    expect(page.locator(".scatterlayer .js-line")).to_have_count(0)
+    assert live.errors == []
+
+
+def test_windows_are_dotted_where_there_is_room_in_one_element_per_series(
+    live: Live, page: Page
+) -> None:
+    """A thousand markers, an element each, made a redraw three times as long."""
+    live.start()
+    wait_for_chart(page)
+    expect(page.locator(".shapelayer path")).to_have_count(0)
+    page.get_by_label("Span").select_option("60000")
+    expect(page.locator(".shapelayer path")).to_have_count(4)
+
+
 def test_times_switch_to_utc(live: Live, page: Page) -> None:
     live.start()
     wait_for_chart(page)

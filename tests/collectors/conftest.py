@@ -1,0 +1,60 @@
+"""A real Spark session with the probe, one per test module."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+
+from collectors import instrument
+from collectors.conf import CHECKPOINT_FILE_MANAGER
+from dashboard.testing.stack import RedisServer, redis_server
+
+
+@contextmanager
+def spark_session(redis_url: str, **options: str) -> Iterator[SparkSession]:
+    builder = (
+        SparkSession.Builder()
+        .master("local[2]")
+        .appName("curtail-tests")
+        .config("spark.ui.enabled", "false")
+        .config("spark.sql.shuffle.partitions", "2")
+        .config("spark.sql.streaming.checkpointFileManagerClass", CHECKPOINT_FILE_MANAGER)
+        .config("spark.driver.host", "127.0.0.1")
+    )
+    builder = instrument(builder, redis=redis_url, job="tests")
+    for key, value in options.items():
+        builder = builder.config(key, value)
+    spark = builder.getOrCreate()
+    spark.sparkContext.setLogLevel("ERROR")
+    try:
+        yield spark
+    finally:
+        for query in spark.streams.active:
+            query.stop()
+        spark.stop()
+
+
+@pytest.fixture(scope="module")
+def module_redis() -> Iterator[RedisServer]:
+    with redis_server() as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def spark(module_redis: RedisServer) -> Iterator[SparkSession]:
+    with spark_session(module_redis.url) as session:
+        yield session
+
+
+@pytest.fixture
+def checkpoint(tmp_path: Path) -> Callable[[str], str]:
+    return lambda name: str(tmp_path / name)
+
+
+def probe(spark: SparkSession) -> Any:
+    """The probe's Scala package, as py4j sees it."""
+    jvm: Any = spark.sparkContext._jvm
+    return jvm.io.curtail.probe

@@ -1,0 +1,185 @@
+"""A real query on a real Spark, seen through a real Redis."""
+
+import os
+import signal
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.streaming.query import StreamingQuery
+from redis import Redis
+
+from collectors import keys, stamp
+from collectors.announcement import from_hash
+from collectors.wire import WINDOW_MS, Frame
+from dashboard.testing.stack import RedisServer
+from tests.collectors.conftest import probe
+from tests.collectors.frames import arrived, arrived_when, latency
+from tests.waiting import until
+
+pytestmark = pytest.mark.spark
+
+ROWS = 3_000
+
+
+def ticks(spark: SparkSession, rows_per_batch: int = ROWS) -> DataFrame:
+    """Batches of a known size, of events that happened 300 ms ago."""
+    return (
+        spark.readStream.format("rate-micro-batch")
+        .option("rowsPerBatch", rows_per_batch)
+        .option("numPartitions", 2)
+        .load()
+        .select(
+            "value", (F.current_timestamp() - F.expr("INTERVAL 0.3 SECOND")).alias("event_time")
+        )
+    )
+
+
+def announced(server: RedisServer, job_id: str, run_id: str | None = None) -> Any:
+    """What the job says of itself, or of this run; nothing as long as it does not."""
+    values: Any = Redis.from_url(server.url).hgetall(keys.job(job_id))
+    told = from_hash(values) if values else None
+    return told if told and run_id in (None, told.run_id) else None
+
+
+def batches_done(query: StreamingQuery) -> int:
+    progress = query.lastProgress
+    return progress.batchId if progress else 0
+
+
+def rows(frames: list[Frame]) -> int:
+    return sum(batch.rows_in for frame in frames for batch in frame.batches)
+
+
+def test_every_stamped_record_is_counted_once(
+    spark: SparkSession, module_redis: RedisServer, checkpoint: Callable[[str], str]
+) -> None:
+    query = (
+        ticks(spark)
+        .where("value % 3 != 0")
+        .transform(stamp("event_time"))
+        .writeStream.queryName("counted")
+        .format("noop")
+        .option("checkpointLocation", checkpoint("counted"))
+        .trigger(processingTime="200 milliseconds")
+        .start()
+    )
+    until(lambda: batches_done(query) >= 10, timeout_s=60)
+    query.stop()
+    rows_in = sum(progress["numInputRows"] for progress in query.recentProgress)
+    frames = arrived_when(module_redis, "tests.counted", lambda seen: rows(seen) >= rows_in)
+    # A batch that `stop` cut in the middle counted some records and reported no progress.
+    assert 0 <= latency(frames).count - rows_in * 2 // 3 <= ROWS * 2 // 3
+    assert rows(frames) == rows_in
+    shortest_us = latency(frames).quantiles_us([0.0])[0]
+    assert shortest_us is not None
+    assert shortest_us >= 300_000 * 0.99
+    assert frames[-1].health.late_parts == 0
+    assert frames[-1].health.lost_records == 0
+
+
+def test_frames_follow_each_other_every_50_ms_and_carry_the_hosts_cpu(
+    spark: SparkSession, module_redis: RedisServer, checkpoint: Callable[[str], str]
+) -> None:
+    query = (
+        ticks(spark, 10)
+        .writeStream.queryName("steady")
+        .format("noop")
+        .option("checkpointLocation", checkpoint("steady"))
+        .trigger(processingTime="500 milliseconds")
+        .start()
+    )
+    frames = arrived_when(module_redis, "tests.steady", lambda seen: len(seen) >= 80)
+    query.stop()
+    assert np.diff([frame.window for frame in frames]).tolist() == [1] * (len(frames) - 1)
+    assert [frame.sequence for frame in frames] == list(range(len(frames)))
+    shares = [sample.host_cpu_permille for frame in frames for sample in frame.executors]
+    assert len(shares) >= 0.9 * len(frames)
+    assert all(share is not None and 0 <= share <= 1000 for share in shares)
+    assert latency(frames).count == 0  # nothing was stamped
+
+
+def test_a_query_announces_its_start_and_its_end(
+    spark: SparkSession, module_redis: RedisServer, checkpoint: Callable[[str], str]
+) -> None:
+    writer = (
+        ticks(spark, 1)
+        .writeStream.queryName("Told")
+        .format("noop")
+        .option("checkpointLocation", checkpoint("told"))
+    )
+    query = writer.start()
+    first = until(lambda: announced(module_redis, "tests.told", str(query.runId)))
+    assert first.run_id == str(query.runId)
+    assert first.application_id == spark.sparkContext.applicationId
+    assert first.spark_version == spark.version
+    query.stop()
+    until(lambda: announced(module_redis, "tests.told").ended_ms)
+    again = writer.start()
+    second = until(lambda: announced(module_redis, "tests.told", str(again.runId)))
+    assert second.ended_ms == 0
+    assert second.job_id == first.job_id
+    again.stop()
+
+
+def test_a_killed_collector_comes_back_and_the_query_does_not_notice(
+    spark: SparkSession, module_redis: RedisServer, checkpoint: Callable[[str], str]
+) -> None:
+    query = (
+        ticks(spark, 10)
+        .writeStream.queryName("survivor")
+        .format("noop")
+        .option("checkpointLocation", checkpoint("survivor"))
+        .trigger(processingTime="200 milliseconds")
+        .start()
+    )
+    until(lambda: arrived(module_redis, "tests.survivor"), timeout_s=20)
+    first = probe(spark).Collector.pid()
+    os.kill(first, signal.SIGKILL)
+    until(lambda: probe(spark).Collector.pid() not in (-1, first), timeout_s=20)
+    window = arrived(module_redis, "tests.survivor")[-1].window + 1_000 // WINDOW_MS
+    arrived_when(module_redis, "tests.survivor", lambda seen: seen[-1].window > window)
+    assert query.isActive
+    assert query.exception() is None
+    query.stop()
+
+
+def test_a_dropped_column_takes_its_count_with_it_and_the_query_runs(
+    spark: SparkSession, module_redis: RedisServer, checkpoint: Callable[[str], str]
+) -> None:
+    query = (
+        ticks(spark, 10)
+        .transform(stamp("event_time"))
+        .drop("event_time")
+        .writeStream.queryName("dropped")
+        .format("noop")
+        .option("checkpointLocation", checkpoint("dropped"))
+        .start()
+    )
+    until(lambda: batches_done(query) >= 2, timeout_s=20)
+    query.stop()
+    assert query.exception() is None
+    assert latency(arrived(module_redis, "tests.dropped")).count == 0
+
+
+def test_stamp_says_what_is_wrong_with_a_column(spark: SparkSession) -> None:
+    frame = spark.range(3).selectExpr("id", "current_timestamp() AS event_time")
+    with pytest.raises(ValueError, match="no such column; there are id, event_time"):
+        frame.transform(stamp("time"))
+    with pytest.raises(ValueError, match="a timestamp is needed, this is bigint"):
+        frame.transform(stamp("id"))
+
+
+def test_stamp_passes_values_on_unchanged_nulls_and_odd_names_included(
+    spark: SparkSession,
+) -> None:
+    frame = spark.sql(
+        "SELECT TIMESTAMP '2026-01-01 00:00:00.123456' AS `event ``time`, 1 AS `a.b`"
+        " UNION ALL SELECT NULL, 2"
+    )
+    stamped = frame.transform(stamp("event `time"))
+    assert stamped.columns == frame.columns
+    assert sorted(map(str, stamped.collect())) == sorted(map(str, frame.collect()))

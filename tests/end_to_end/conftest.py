@@ -1,0 +1,33 @@
+"""The whole product on this machine: Redis, server, worker, a Spark job and a browser."""
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from dashboard.testing.running import Running
+from dashboard.testing.stack import Stack, stack
+from tests.frontend.conftest import chromium, page
+
+__all__ = ["chromium", "page"]
+
+JOB_ID = "traffic-jam.ranking"
+# A JVM starts, compiles its first plans and shares two cores with a browser.
+PATIENCE_MS = 90_000
+
+
+@pytest.fixture(scope="module")
+def running() -> Iterator[Stack]:
+    with stack() as started, Running(started.job("traffic_jam", "--cars", "1000")):
+        yield started
+
+
+@pytest.fixture
+def logged_in(running: Stack, page: Page) -> Page:
+    page.set_default_timeout(PATIENCE_MS)
+    page.goto(running.url)
+    page.get_by_label("User").fill(running.username)
+    page.get_by_label("Password").fill(running.password)
+    page.get_by_role("button", name="Log in").click()
+    expect(page).to_have_url(f"{running.url}/")
+    return page

@@ -1,0 +1,96 @@
+"""From a running Spark query to the pixels, and through the loss of Redis."""
+
+import time
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+from redis import Redis
+
+from collectors import keys
+from collectors.wire import WINDOW_MS
+from dashboard.testing.stack import Stack
+from tests.end_to_end.conftest import JOB_ID, PATIENCE_MS
+
+pytestmark = [pytest.mark.browser, pytest.mark.spark]
+
+CHART = "[data-chart]"
+
+
+def chart(page: Page, name: str) -> int:
+    return int(page.locator(CHART).get_attribute(f"data-{name}") or 0)
+
+
+def wait_for_chart(page: Page, condition: str, argument: int = 0) -> None:
+    page.wait_for_function(
+        f"argument => {{ const chart = document.querySelector('{CHART}').dataset; "
+        f"return {condition} }}",
+        arg=argument,
+    )
+
+
+def windows(page: Page, url: str, start_ms: int, end_ms: int) -> dict[str, Any]:
+    response = page.request.get(
+        f"{url}/api/v1/jobs/{JOB_ID}/windows", params={"start_ms": start_ms, "end_ms": end_ms}
+    )
+    assert response.ok, response.text()
+    body: dict[str, Any] = response.json()
+    return body
+
+
+def now_ms() -> int:
+    return time.time_ns() // 1_000_000
+
+
+def test_a_job_is_found_opened_and_seen_to_move(running: Stack, logged_in: Page) -> None:
+    page = logged_in
+    page.get_by_role("link", name="ranking").click()
+    expect(page).to_have_url(f"{running.url}/jobs/{JOB_ID}")
+    wait_for_chart(page, "Number(chart.points) > 40 && chart.state === 'live'")
+    seen = chart(page, "points")
+    wait_for_chart(page, "Number(chart.points) >= argument + 60", seen)
+    # Records have latencies, and they are drawn.
+    page.wait_for_function(
+        "document.querySelectorAll('[data-chart] .scatterlayer .trace path.js-line').length >= 4"
+    )
+    end_ms = now_ms() - 1_000
+    latest = windows(page, running.url, end_ms - 10_000, end_ms)
+    assert latest["latency"]["source"] == "record"
+    assert max(p99 or 0 for p99 in latest["latency"]["p99"]) > 0
+
+
+def test_the_page_outlives_a_lost_redis_and_nothing_of_the_outage_is_missing(
+    running: Stack, logged_in: Page
+) -> None:
+    page = logged_in
+    page.goto(f"{running.url}/jobs/{JOB_ID}")
+    page.evaluate("window.neverReloaded = true")
+    wait_for_chart(page, "Number(chart.points) > 20 && chart.state === 'live'")
+    running.redis.stop()
+    lost_ms = now_ms()
+    wait_for_chart(page, "chart.state !== 'live'")
+    before = chart(page, "last-window-ms")
+    running.redis.start()
+    back_ms = now_ms()
+    wait_for_chart(page, "chart.state === 'live' && Number(chart.lastWindowMs) > argument", back_ms)
+    assert page.evaluate("window.neverReloaded")
+    assert before < back_ms
+    # The collector kept what it could not send, so the outage itself is whole.
+    kept = windows(page, running.url, lost_ms, back_ms)["t"]
+    assert kept == list(range(kept[0], kept[-1] + 1, WINDOW_MS))
+    assert len(kept) >= (back_ms - lost_ms) // WINDOW_MS - 1
+
+
+def test_garbage_in_the_stream_is_counted_on_the_page_that_goes_on(
+    running: Stack, logged_in: Page
+) -> None:
+    page = logged_in
+    page.goto(f"{running.url}/jobs/{JOB_ID}")
+    wait_for_chart(page, "Number(chart.points) > 20 && chart.state === 'live'")
+    garbage_ms = now_ms()
+    client = Redis.from_url(running.redis.url)
+    newest: Any = client.xrevrange(keys.frames(JOB_ID), count=1)
+    at_ms = int(newest[0][0].split(b"-")[0]) + 1
+    client.xadd(keys.frames(JOB_ID), {keys.FRAME_FIELD: b"garbage"}, id=f"{at_ms}-0")
+    wait_for_chart(page, "Number(chart.lastWindowMs) > argument", garbage_ms)
+    expect(page.locator("[data-health]")).to_contain_text("1", timeout=PATIENCE_MS)
