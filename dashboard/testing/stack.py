@@ -84,7 +84,7 @@ def stack() -> Iterator[Stack]:
             CURTAIL_DATA_DIR=str(data_dir),
             REDIS_URL=redis.url,
             DATABASE_URL=f"sqlite:///{data_dir}/curtail.sqlite3",
-            **programs.spark(data_dir),
+            **programs.same_python(),
         )
         _manage(env, "migrate", "--no-input", "--verbosity", "0")
         said = _manage(env, "ensure_operator", "--username", USERNAME)
