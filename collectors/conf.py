@@ -53,6 +53,9 @@ def spark_options(
 
 def spark_submit_options(redis: str, job: str | None) -> list[str]:
     """The words to put between `spark-submit` and the script."""
+    if job and job.split() != [job]:
+        # The shell splits what $(curtail conf) prints at every space, whatever we quote.
+        raise ValueError(f"job={job!r}: a name without spaces, please")
     options = spark_options(redis, job, spark_defaults())
     return [word for key, value in options.items() for word in ("--conf", f"{key}={value}")]
 

@@ -6,11 +6,12 @@ from pathlib import Path
 import plotly
 
 from dashboard import environment
+from dashboard.masking import masked
 
 try:
     ENVIRONMENT = environment.read()
 except environment.EnvironmentFault as fault:
-    print(f"curtail: {fault}", file=sys.stderr)
+    print(f"curtail: {masked(str(fault))}", file=sys.stderr)
     raise SystemExit(2) from None
 
 SECRET_KEY = ENVIRONMENT.secret_key

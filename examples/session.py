@@ -4,9 +4,9 @@ import argparse
 import os
 import signal
 import tempfile
+import threading
 import time
 from pathlib import Path
-from types import FrameType
 
 from pyspark.sql import SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
@@ -71,24 +71,35 @@ def checkpoint(name: str, options: argparse.Namespace) -> str:
 
 def run(spark: SparkSession, query: StreamingQuery, options: argparse.Namespace) -> int:
     """Until the time is up, Ctrl-C or SIGTERM; then stops between two batches if it can."""
-    signal.signal(signal.SIGTERM, _interrupt)
-    try:
-        query.awaitTermination(options.seconds)
-    except KeyboardInterrupt:
+    asked = threading.Event()
+    # Not `awaitTermination`: an exception out of a call into the JVM would break py4j's connection.
+    for signum in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(signum, lambda *_: asked.set())
+    deadline_s = time.monotonic() + (options.seconds or float("inf"))
+    while query.isActive and time.monotonic() < deadline_s and not asked.wait(0.2):
         pass
-    finally:
-        stop_between_batches(query)
-        spark.stop()
+    failure = query.exception()
+    stop_between_batches(query)
+    spark.stop()
+    if failure:
+        raise failure
     return 0
 
 
 def stop_between_batches(query: StreamingQuery, patience_s: float = 5) -> None:
-    """A batch that is cut in the middle is done again after a restart, but logs pages of errors."""
+    """A batch that is cut in the middle is done again after a restart, but logs pages of errors.
+
+    A query that cannot keep up never rests, so the end of a batch will do as well.
+    """
     deadline_s = time.monotonic() + patience_s
-    while query.status["isTriggerActive"] and time.monotonic() < deadline_s:
-        time.sleep(0.005)
+    at = _last_batch(query)
+    while time.monotonic() < deadline_s and query.status["isTriggerActive"]:
+        if _last_batch(query) != at:
+            break
+        time.sleep(0.01)
     query.stop()
 
 
-def _interrupt(_signal: int, _frame: FrameType | None) -> None:
-    raise KeyboardInterrupt
+def _last_batch(query: StreamingQuery) -> int | None:
+    progress = query.lastProgress
+    return progress.batchId if progress else None

@@ -3,7 +3,8 @@
 import argparse
 import shlex
 
-from dashboard.cli.say import masked, say
+from dashboard.cli.say import say
+from dashboard.masking import masked
 
 USAGE = 2
 REDIS_URL = "redis://127.0.0.1:6379/0"

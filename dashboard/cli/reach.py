@@ -3,7 +3,7 @@
 import os
 import re
 
-from dashboard.cli.say import masked
+from dashboard.masking import masked
 
 CONNECT_S = 5
 _REDIS_PREFIX = re.compile(r"^Error -?\d+ (connecting|while \w+) to \S+ ")

@@ -5,9 +5,10 @@ import os
 from functools import partial
 
 from dashboard.cli import answers, ports, programs, reach
-from dashboard.cli.say import masked, say
+from dashboard.cli.say import say
 from dashboard.cli.supervise import Supervisor
 from dashboard.cli.supervise import run as supervise
+from dashboard.masking import masked
 
 WRONG_ENVIRONMENT = 2
 ANSWER_S = 60

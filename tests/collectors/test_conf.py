@@ -47,6 +47,11 @@ def test_the_words_for_spark_submit_are_pairs() -> None:
     assert f"spark.curtail.redis.secretUrl={REDIS}" in words
 
 
+def test_a_name_the_shell_would_split_is_refused() -> None:
+    with pytest.raises(ValueError, match="without spaces"):
+        spark_submit_options(REDIS, "my orders")
+
+
 def test_defaults_are_read_from_the_folder_spark_reads(tmp_path: Path) -> None:
     (tmp_path / "spark-defaults.conf").write_text(
         "# comment\n\nspark.plugins   com.acme.Plugin\nspark.jars=a.jar\nlonely\n"

@@ -1,6 +1,6 @@
 import pytest
 
-from dashboard.cli.say import masked
+from dashboard.masking import masked
 
 
 @pytest.mark.parametrize(
