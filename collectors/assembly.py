@@ -44,6 +44,7 @@ class _Job:
     last_window: int | None = None
     late_parts: int = 0
     backlog_rows: int | None = None
+    stamped: bool = False
 
 
 class Assembler:
@@ -76,11 +77,13 @@ class Assembler:
             for job in self._jobs.values():
                 job.late_parts += 1
         for latencies in part.latencies:
+            if job := self._jobs.get(latencies.query_id):
+                job.stamped = True
             if self._is_open(latencies.window, now_ms):
                 window = self._window(latencies.window)
                 window.latencies.setdefault(latencies.query_id, []).append(latencies.histogram)
-            elif late := self._jobs.get(latencies.query_id):
-                late.late_parts += 1
+            elif job:
+                job.late_parts += 1
 
     def add_progress(self, progress: Progress, now_ms: int) -> None:
         job = self._jobs.get(progress.query_id)
@@ -138,6 +141,7 @@ class Assembler:
                 lost_records=sum(r for _, r in self._lost_by_executor.values()),
             ),
             backlog_rows=job.backlog_rows,
+            stamped=job.stamped,
         )
 
     def _is_open(self, window: int, now_ms: int) -> bool:

@@ -18,6 +18,8 @@ Integers are LEB128, texts UTF-8 behind their length (`collectors.codec`).
     tag 4     health                     totals of the run, varints: frames dropped,
                 parts late, parts lost between executor and collector, records lost in executors
     tag 5     backlog                    varint rows the source has and the query has not read
+    tag 6     stamped                    present, and empty, once the run has recorded a record: from
+                                         then on a window without latencies is one without records
 
 Absent sections are empty. A reader skips tags it does not know, so a section can be added without
 a new version; the version changes when a reader of the old one would misread.
@@ -43,7 +45,7 @@ PHASES = (
     "commitOffsets",
 )
 
-_LATENCY, _BATCHES, _EXECUTORS, _HEALTH, _BACKLOG = range(1, 6)
+_LATENCY, _BATCHES, _EXECUTORS, _HEALTH, _BACKLOG, _STAMPED = range(1, 7)
 
 
 class UnknownVersion(Garbled):
@@ -90,6 +92,7 @@ class Frame:
     executors: tuple[ExecutorSample, ...] = ()
     health: Health = field(default_factory=Health)
     backlog_rows: int | None = None
+    stamped: bool = False
 
     @property
     def start_ms(self) -> int:
@@ -115,6 +118,8 @@ def encode(frame: Frame) -> bytes:
     if frame.backlog_rows is not None:
         (section := Writer()).varint(frame.backlog_rows)
         _section(out, _BACKLOG, section)
+    if frame.stamped:
+        _section(out, _STAMPED, Writer())
     return out.bytes()
 
 
@@ -139,6 +144,7 @@ def decode(data: bytes) -> Frame:
         executors=_read_executors(s) if (s := sections.get(_EXECUTORS)) else (),
         health=_read_health(s) if (s := sections.get(_HEALTH)) else Health(),
         backlog_rows=s.varint() if (s := sections.get(_BACKLOG)) else None,
+        stamped=_STAMPED in sections,
     )
 
 

@@ -47,7 +47,7 @@ def columns(job_id: str, frames: Sequence[Frame], unreadable: int) -> dict[str, 
 
 def _source(frames: Sequence[Frame]) -> str:
     """Records are stamped, or only batches are timed, or nothing completed in this range."""
-    if any(frame.latency.counts for frame in frames):
+    if any(frame.stamped for frame in frames):
         return "record"
     return "batch" if any(frame.batches for frame in frames) else "none"
 

@@ -44,9 +44,9 @@ def main() -> int:
 def arguments() -> argparse.ArgumentParser:
     parser = example.parser("Traffic jam ranking (the ShadowSync paper's workload).")
     parser.add_argument(
-        "--cars", type=example.positive, default=4000, help="a message a second each"
+        "--cars", type=example.positive, default=2000, help="a message a second each"
     )
-    parser.add_argument("--streets", type=example.positive, default=400)
+    parser.add_argument("--streets", type=example.positive, default=200)
     parser.add_argument(
         "--message-bytes", type=example.positive, default=512, help="sensor data per message"
     )

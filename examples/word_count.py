@@ -33,7 +33,7 @@ def main() -> int:
 
 def arguments() -> argparse.ArgumentParser:
     parser = example.parser("Word count over sentences of 1 to 32 words.")
-    parser.add_argument("--sentences", type=example.positive, default=500, help="per second")
+    parser.add_argument("--sentences", type=example.positive, default=300, help="per second")
     parser.add_argument("--vocabulary", type=example.positive, default=5000, help="distinct words")
     parser.add_argument("--show", action="store_true", help="print the counts of each batch")
     return parser

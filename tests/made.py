@@ -34,6 +34,7 @@ def frame(at: int = 0, latencies_ms: tuple[int, ...] = (), **changes: object) ->
         sequence=at,
         run_id=RUN_ID,
         latency=Histogram.of(ms * 1000 for ms in latencies_ms),
+        stamped=bool(latencies_ms),
     )
     return replace(made, **changes)  # type: ignore[arg-type]
 
@@ -47,4 +48,5 @@ FULL_FRAME = Frame(
     executors=(ExecutorSample("1", "node-a", 375), ExecutorSample("2", "node-b", None)),
     health=Health(dropped_frames=1, late_parts=2, lost_parts=3, lost_records=4),
     backlog_rows=1_234,
+    stamped=True,
 )

@@ -16,9 +16,13 @@ private[probe] class HostCpu(stat: Path = Path.of("/proc/stat")) {
 
   def sincePermille(): Int = channel.flatMap(read).map { case (busy, total) =>
     val (lastBusy, lastTotal) = last
-    last = (busy, total)
     val span = total - lastTotal
-    if (span <= 0) -1 else math.max(0, math.min(1000, (busy - lastBusy) * 1000 / span)).toInt
+    // The kernel counts in ticks of 10 ms: over fewer than these a share would be a coin toss.
+    if (span < HostCpu.FewestTicks) -1
+    else {
+      last = (busy, total)
+      math.max(0, math.min(1000, (busy - lastBusy) * 1000 / span)).toInt
+    }
   }.getOrElse(-1)
 
   private def read(file: FileChannel): Option[(Long, Long)] =
@@ -31,4 +35,8 @@ private[probe] class HostCpu(stat: Path = Path.of("/proc/stat")) {
       val idle = ticks(3) + ticks(4)
       Some((ticks.sum - idle, ticks.sum))
     } catch { case _: Exception => None }
+}
+
+private object HostCpu {
+  val FewestTicks = 3
 }

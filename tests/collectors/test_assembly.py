@@ -115,6 +115,13 @@ def test_the_backlog_holds_until_the_next_word_of_it() -> None:
     assert [frame.backlog_rows for frame in closed(made, just_closed(3))] == [42, 42, 42]
 
 
+def test_once_a_record_was_stamped_every_later_frame_says_so() -> None:
+    made = assembler()
+    made.add_part(part(FIRST + 1, latencies_ms=(10,)), START_MS + 110)
+    assert [frame.stamped for frame in closed(made, just_closed(1))] == [True]
+    assert [frame.stamped for frame in closed(made, just_closed(3))] == [True, True]
+
+
 def test_several_queries_are_several_jobs_and_share_the_machine() -> None:
     made = assembler(QUERY, "query-2")
     made.add_part(part(FIRST, latencies_ms=(10,)), START_MS + 60)

@@ -19,6 +19,7 @@ GOLDEN = bytes.fromhex(
     "0316 02 0131 066e6f64652d61 f802 0132 066e6f64652d62 00"  # executors: two
     "0404 01 02 03 04"  # health
     "0502 d209"  # backlog
+    "0600"  # stamped
 )
 
 naturals = st.integers(min_value=0, max_value=2**53)
@@ -45,6 +46,7 @@ frames = st.builds(
     ),
     health=st.builds(Health, naturals, naturals, naturals, naturals),
     backlog_rows=st.none() | naturals,
+    stamped=st.booleans(),
 )
 
 

@@ -35,6 +35,13 @@ def test_without_stamps_a_batch_speaks_for_its_rows() -> None:
     assert abs(latency["p50"][1] - 900) <= 9
 
 
+def test_a_stamped_job_is_not_taken_for_an_unstamped_one_between_its_records() -> None:
+    batch = Batch(1, START_MS - 900, 900, 40)
+    latency = windows.columns("job", [frame(0, batches=(batch,), stamped=True)], 0)["latency"]
+    assert latency["source"] == "record"
+    assert latency["p50"] == [None]
+
+
 def test_an_empty_range_says_so() -> None:
     columns = windows.columns("job", [], 2)
     assert columns["latency"]["source"] == "none"
