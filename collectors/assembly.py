@@ -74,8 +74,8 @@ class Assembler:
                 part.executor_id, part.host, part.host_cpu_permille
             )
         else:
-            for job in self._jobs.values():
-                job.late_parts += 1
+            for late in self._jobs.values():
+                late.late_parts += 1
         for latencies in part.latencies:
             if job := self._jobs.get(latencies.query_id):
                 job.stamped = True

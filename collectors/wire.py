@@ -18,8 +18,8 @@ Integers are LEB128, texts UTF-8 behind their length (`collectors.codec`).
     tag 4     health                     totals of the run, varints: frames dropped,
                 parts late, parts lost between executor and collector, records lost in executors
     tag 5     backlog                    varint rows the source has and the query has not read
-    tag 6     stamped                    present, and empty, once the run has recorded a record: from
-                                         then on a window without latencies is one without records
+    tag 6     stamped                    present, and empty, once this run counted a record: from
+                                         then on, no latencies means no records
 
 Absent sections are empty. A reader skips tags it does not know, so a section can be added without
 a new version; the version changes when a reader of the old one would misread.

@@ -108,6 +108,6 @@ LOGGING = {
     "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"}},
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
     "root": {"handlers": ["console"], "level": "INFO"},
-    # A task a second would be three lines a second.
-    "loggers": {"celery": {"level": "WARNING"}},
+    # A task a second would be three lines a second; py4j tells of every connection.
+    "loggers": {"celery": {"level": "WARNING"}, "py4j": {"level": "WARNING"}},
 }

@@ -43,7 +43,7 @@ def stamped(page: Page, url: str) -> dict[str, Any]:
     """The latencies of the last ten seconds, once there are any of single records."""
     end_ms = now_ms()
     latency: dict[str, Any] = windows(page, url, end_ms - 10_000, end_ms)["latency"]
-    return latency if latency["source"] == "record" else {}
+    return latency if latency["source"] == "record" and any(latency["count"]) else {}
 
 
 def now_ms() -> int:
