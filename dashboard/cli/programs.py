@@ -41,6 +41,10 @@ def redis(env: Mapping[str, str], port: int, data_dir: Path) -> Program:
     return Program("redis", ("redis-server", *where, *nothing_kept), env, log, stage=0)
 
 
+def probe(env: Mapping[str, str]) -> Program:
+    return Program("probe", (sys.executable, "-m", "collectors.build"), env)
+
+
 def job(env: Mapping[str, str], name: str, data_dir: Path) -> Program:
     words = ("-m", f"examples.{name}", "--checkpoint", str(data_dir / "checkpoints" / name))
     return Program(name, (sys.executable, *words), env, data_dir / f"{name}.log")
