@@ -6,11 +6,11 @@ is already on the stream cannot change.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from uuid import UUID
 
 from collectors.buckets import Histogram, merged
-from collectors.parts import Part
+from collectors.parts import Losses, Part
 from collectors.progress import Progress
 from collectors.wire import WINDOW_MS, Batch, ExecutorSample, Frame, Health
 
@@ -52,7 +52,7 @@ class Assembler:
         self._next_window = now_ms // WINDOW_MS
         self._windows: dict[int, _Window] = {}
         self._jobs: dict[str, _Job] = {}
-        self._lost_by_executor: dict[str, tuple[int, int]] = {}
+        self._losses: dict[str, Losses] = {}
         self._lost_on_link = 0
 
     def start(self, running: Running) -> None:
@@ -68,10 +68,10 @@ class Assembler:
         self._lost_on_link = total
 
     def add_part(self, part: Part, now_ms: int) -> None:
-        self._lost_by_executor[part.executor_id] = (part.dropped_parts, part.lost_records)
+        self._losses[part.executor_id] = part.losses
         if self._is_open(part.window, now_ms):
             self._window(part.window).executors[part.executor_id] = ExecutorSample(
-                part.executor_id, part.host, part.host_cpu_permille
+                part.executor_id, part.host, part.metrics
             )
         else:
             for late in self._jobs.values():
@@ -97,18 +97,18 @@ class Assembler:
             batches = self._window(window).batches
             batches.setdefault(progress.query_id, []).append(progress.batch)
 
-    def close(self, now_ms: int, dropped_frames: int) -> Iterator[tuple[str, Frame]]:
+    def close(
+        self, now_ms: int, dropped_frames: int, unreadable_messages: int = 0
+    ) -> Iterator[tuple[str, Frame]]:
         """The frames of all windows that ended 200 ms ago or more, oldest first."""
+        lost = self._lost(dropped_frames, unreadable_messages)
         last = (now_ms - CLOSES_AFTER_MS) // WINDOW_MS - 1
         if last - self._next_window >= MOST_WINDOWS_AT_ONCE:
             self._skip_to(last - MOST_WINDOWS_AT_ONCE + 1)
         while self._next_window <= last:
             window = self._windows.pop(self._next_window, _Window())
             for job in self._jobs.values():
-                yield (
-                    job.running.job_id,
-                    self._frame(self._next_window, window, job, dropped_frames),
-                )
+                yield job.running.job_id, self._frame(self._next_window, window, job, lost)
                 job.sequence += 1
             self._next_window += 1
             self._forget_ended()
@@ -125,7 +125,17 @@ class Assembler:
             del self._windows[skipped]
         self._next_window = window
 
-    def _frame(self, number: int, window: _Window, job: _Job, dropped_frames: int) -> Frame:
+    def _lost(self, dropped_frames: int, unreadable_messages: int) -> Health:
+        losses = self._losses.values()
+        return Health(
+            dropped_frames=dropped_frames,
+            lost_parts=self._lost_on_link + sum(loss.parts for loss in losses),
+            lost_records=sum(loss.records for loss in losses),
+            lost_events=sum(loss.events for loss in losses),
+            unreadable_messages=unreadable_messages,
+        )
+
+    def _frame(self, number: int, window: _Window, job: _Job, lost: Health) -> Frame:
         query_id = job.running.query_id
         return Frame(
             window=number,
@@ -134,12 +144,7 @@ class Assembler:
             latency=merged(window.latencies.get(query_id, ())),
             batches=tuple(window.batches.get(query_id, ())),
             executors=tuple(window.executors[id_] for id_ in sorted(window.executors)),
-            health=Health(
-                dropped_frames=dropped_frames,
-                late_parts=job.late_parts,
-                lost_parts=self._lost_on_link + sum(p for p, _ in self._lost_by_executor.values()),
-                lost_records=sum(r for _, r in self._lost_by_executor.values()),
-            ),
+            health=replace(lost, late_parts=job.late_parts),
             backlog_rows=job.backlog_rows,
             stamped=job.stamped,
         )

@@ -22,9 +22,17 @@ class Writer:
             value >>= 7
         self._out.append(value)
 
+    def signed(self, value: int) -> None:
+        """Zigzag: small numbers of either sign stay short."""
+        self.varint(value << 1 if value >= 0 else (-value << 1) - 1)
+
     def blob(self, value: bytes) -> None:
         self.varint(len(value))
         self._out += value
+
+    def optional(self, value: int | None) -> None:
+        """One more than the value; 0 = none."""
+        self.varint(0 if value is None else value + 1)
 
     def text(self, value: str) -> None:
         self.blob(value.encode())
@@ -62,8 +70,16 @@ class Reader:
                 return value
         raise Garbled("an integer that does not end")
 
+    def signed(self) -> int:
+        value = self.varint()
+        return (value >> 1) ^ -(value & 1)
+
     def blob(self) -> bytes:
         return self._take(self.varint())
+
+    def optional(self) -> int | None:
+        value = self.varint()
+        return value - 1 if value else None
 
     def text(self) -> str:
         try:

@@ -63,7 +63,8 @@ class Collector:
     def tick(self) -> None:
         now_ms = self._now_ms()
         with self._lock:
-            for job_id, frame in self._assembler.close(now_ms, self._outbox.dropped):
+            closed = self._assembler.close(now_ms, self._outbox.dropped, self.unreadable)
+            for job_id, frame in closed:
                 self._outbox.ship(job_id, frame.start_ms, wire.encode(frame))
             if now_ms - self._heartbeat_ms >= HEARTBEAT_MS:
                 self._heartbeat_ms = now_ms

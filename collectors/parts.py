@@ -1,28 +1,44 @@
 """One part: what one executor saw in one 50 ms window, as the probe sends it to the driver.
 
-Integers are LEB128, texts UTF-8 behind their length (`collectors.codec`). Written by
-`probe/Wire.scala`, read here; `tests/collectors/test_probe_formats.py` pins the bytes.
+Integers are LEB128 (signed ones zigzag), texts UTF-8 behind their length (`collectors.codec`).
+Written by `probe/Wire.scala`, read here; `tests/collectors/test_probe_formats.py` pins the bytes.
 
-    byte      version = 1
+    byte      version = 2
     varint    window                     epoch ms // 50
     text      executor id
     text      host
-    varint    host CPU + 1               thousandths of all cores; 0 = unknown
     varint    records lost so far        overwritten before they were read
     varint    parts dropped so far       by this executor's sender
+    varint    events dropped so far
+    varint    number of metrics, then each
+      varint    id                       `collectors.metrics`
+      signed    value
     varint    number of latencies, then each
       text      query id
       varint    windows ago              0 = in this window
       …         histogram                `collectors.buckets`
+    varint    number of events, then each
+      byte      source                   `Source`
+      varint    epoch µs
+      text      context                  who said it
+      text      body                     in its own words
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import IntEnum
 
 from collectors import buckets
 from collectors.buckets import Histogram
 from collectors.codec import Garbled, Reader
 
-VERSION = 1
+VERSION = 2
+
+
+class Source(IntEnum):
+    ROCKSDB = 1
+    STATE_STORE = 2
+    GC = 3
 
 
 @dataclass(frozen=True)
@@ -33,14 +49,31 @@ class Latencies:
 
 
 @dataclass(frozen=True)
+class Event:
+    source: int
+    time_us: int
+    context: str
+    body: str
+
+
+@dataclass(frozen=True)
+class Losses:
+    """Totals since the executor began."""
+
+    records: int = 0
+    parts: int = 0
+    events: int = 0
+
+
+@dataclass(frozen=True)
 class Part:
     window: int
     executor_id: str
     host: str
-    host_cpu_permille: int | None
-    lost_records: int
-    dropped_parts: int
+    losses: Losses
+    metrics: Mapping[int, int]
     latencies: tuple[Latencies, ...]
+    events: tuple[Event, ...]
 
 
 def decode(data: bytes) -> Part:
@@ -48,23 +81,21 @@ def decode(data: bytes) -> Part:
     if (version := reader.byte()) != VERSION:
         raise Garbled(f"a part of version {version}, this reads {VERSION}")
     window = reader.varint()
-    executor_id = reader.text()
-    host = reader.text()
-    cpu = reader.varint()
-    lost_records = reader.varint()
-    dropped_parts = reader.varint()
-    latencies = tuple(_latencies(reader, window) for _ in range(reader.varint()))
+    part = Part(
+        window=window,
+        executor_id=reader.text(),
+        host=reader.text(),
+        losses=Losses(reader.varint(), reader.varint(), reader.varint()),
+        metrics=dict((reader.varint(), reader.signed()) for _ in range(reader.varint())),
+        latencies=tuple(_latencies(reader, window) for _ in range(reader.varint())),
+        events=tuple(
+            Event(reader.byte(), reader.varint(), reader.text(), reader.text())
+            for _ in range(reader.varint())
+        ),
+    )
     if reader.left:
         raise Garbled(f"{reader.left} bytes too many")
-    return Part(
-        window=window,
-        executor_id=executor_id,
-        host=host,
-        host_cpu_permille=cpu - 1 if cpu else None,
-        lost_records=lost_records,
-        dropped_parts=dropped_parts,
-        latencies=latencies,
-    )
+    return part
 
 
 def _latencies(reader: Reader, window: int) -> Latencies:

@@ -14,9 +14,11 @@ Integers are LEB128, texts UTF-8 behind their length (`collectors.codec`).
                 varint batch id, varint start epoch ms, varint duration ms, varint rows in,
                 varint duration ms of each of PHASES in that order
     tag 3     executors                  varint number, then each
-                text id, text host, varint host CPU thousandths + 1 (0 = unknown)
-    tag 4     health                     totals of the run, varints: frames dropped,
-                parts late, parts lost between executor and collector, records lost in executors
+                text id, text host, varint number of metrics, then each: varint id
+                (`collectors.metrics`), signed value
+    tag 4     health                     totals of the run, varints: frames dropped, parts late,
+                parts lost between executor and collector, records lost in executors,
+                events lost in executors, messages the collector could not read
     tag 5     backlog                    varint rows the source has and the query has not read
     tag 6     stamped                    present, and empty, once this run counted a record: from
                                          then on, no latencies means no records
@@ -25,7 +27,8 @@ Absent sections are empty. A reader skips tags it does not know, so a section ca
 a new version; the version changes when a reader of the old one would misread.
 """
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import astuple, dataclass, field, fields
 from uuid import UUID
 
 from collectors import buckets
@@ -69,7 +72,7 @@ class Batch:
 class ExecutorSample:
     executor_id: str
     host: str
-    host_cpu_permille: int | None
+    metrics: Mapping[int, int]
 
 
 @dataclass(frozen=True)
@@ -80,6 +83,8 @@ class Health:
     late_parts: int = 0
     lost_parts: int = 0
     lost_records: int = 0
+    lost_events: int = 0
+    unreadable_messages: int = 0
 
 
 @dataclass(frozen=True)
@@ -183,7 +188,10 @@ def _executors(executors: tuple[ExecutorSample, ...]) -> Writer:
     for sample in executors:
         out.text(sample.executor_id)
         out.text(sample.host)
-        out.varint(0 if sample.host_cpu_permille is None else sample.host_cpu_permille + 1)
+        out.varint(len(sample.metrics))
+        for metric_id, value in sorted(sample.metrics.items()):
+            out.varint(metric_id)
+            out.signed(value)
     return out
 
 
@@ -192,7 +200,7 @@ def _read_executors(reader: Reader) -> tuple[ExecutorSample, ...]:
         ExecutorSample(
             executor_id=reader.text(),
             host=reader.text(),
-            host_cpu_permille=cpu - 1 if (cpu := reader.varint()) else None,
+            metrics={reader.varint(): reader.signed() for _ in range(reader.varint())},
         )
         for _ in range(reader.varint())
     )
@@ -200,20 +208,10 @@ def _read_executors(reader: Reader) -> tuple[ExecutorSample, ...]:
 
 def _health(health: Health) -> Writer:
     out = Writer()
-    for total in (
-        health.dropped_frames,
-        health.late_parts,
-        health.lost_parts,
-        health.lost_records,
-    ):
+    for total in astuple(health):
         out.varint(total)
     return out
 
 
 def _read_health(reader: Reader) -> Health:
-    return Health(
-        dropped_frames=reader.varint(),
-        late_parts=reader.varint(),
-        lost_parts=reader.varint(),
-        lost_records=reader.varint(),
-    )
+    return Health(*(reader.varint() for _ in fields(Health)))

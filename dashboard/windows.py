@@ -3,11 +3,13 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from collectors import metrics
 from collectors.buckets import Histogram, index_of
 from collectors.codec import Garbled
-from collectors.wire import WINDOW_MS, Batch, Frame, decode
+from collectors.wire import WINDOW_MS, Batch, Frame, Health, decode
 from dashboard.store import StoredFrame
 
+HOST_CPU = metrics.BY_NAME["host_cpu"].id
 QUANTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "p999": 0.999, "max": 1.0}
 
 
@@ -25,7 +27,7 @@ def read(stored: Iterable[StoredFrame]) -> tuple[list[Frame], int]:
 
 def columns(job_id: str, frames: Sequence[Frame], unreadable: int) -> dict[str, Any]:
     source = _source(frames)
-    health = frames[-1].health if frames else None
+    health = frames[-1].health if frames else Health()
     return {
         "job": job_id,
         "window_ms": WINDOW_MS,
@@ -36,11 +38,12 @@ def columns(job_id: str, frames: Sequence[Frame], unreadable: int) -> dict[str, 
         "backlog_rows": [frame.backlog_rows for frame in frames],
         "batches": [_batch(batch) for frame in frames for batch in frame.batches],
         "collector": {
-            "dropped": health.dropped_frames if health else 0,
-            "late": health.late_parts if health else 0,
-            "lost_parts": health.lost_parts if health else 0,
-            "lost_records": health.lost_records if health else 0,
-            "unreadable": unreadable,
+            "dropped": health.dropped_frames,
+            "late": health.late_parts,
+            "lost_parts": health.lost_parts,
+            "lost_records": health.lost_records,
+            "lost_events": health.lost_events,
+            "unreadable": unreadable + health.unreadable_messages,
         },
     }
 
@@ -83,9 +86,9 @@ def _cpu(frames: Sequence[Frame]) -> dict[str, list[float | None]]:
 
 def _host_cpu(frame: Frame, host: str) -> float | None:
     shares = [
-        sample.host_cpu_permille
+        sample.metrics[HOST_CPU]
         for sample in frame.executors
-        if sample.host == host and sample.host_cpu_permille is not None
+        if sample.host == host and HOST_CPU in sample.metrics
     ]
     return max(shares) / 10 if shares else None
 

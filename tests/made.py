@@ -45,8 +45,8 @@ FULL_FRAME = Frame(
     run_id=RUN_ID,
     latency=Histogram.of([10, 1_000, 1_001, 250_000]),
     batches=(Batch(7, 1_699_999_999_000, 950, 4_000, (1, 2, 30, 20, 850, 25)),),
-    executors=(ExecutorSample("1", "node-a", 375), ExecutorSample("2", "node-b", None)),
-    health=Health(dropped_frames=1, late_parts=2, lost_parts=3, lost_records=4),
+    executors=(ExecutorSample("1", "node-a", {1: 375, 2: -5}), ExecutorSample("2", "node-b", {})),
+    health=Health(1, 2, 3, 4, 5, 6),
     backlog_rows=1_234,
     stamped=True,
 )

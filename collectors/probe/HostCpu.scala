@@ -6,7 +6,7 @@ import java.nio.charset.StandardCharsets.US_ASCII
 import java.nio.file.{Path, StandardOpenOption}
 
 /** Share of the host's CPU in use since the last look, in thousandths; -1 where unknown. */
-private[probe] class HostCpu(stat: Path = Path.of("/proc/stat")) {
+private[probe] class HostCpu(stat: Path = Path.of("/proc/stat")) extends MetricSource {
   private val channel =
     try Some(FileChannel.open(stat, StandardOpenOption.READ))
     catch { case _: java.io.IOException => None }
@@ -14,7 +14,12 @@ private[probe] class HostCpu(stat: Path = Path.of("/proc/stat")) {
   private var last = (0L, 0L)
   sincePermille()
 
-  def sincePermille(): Int = channel.flatMap(read).map { case (busy, total) =>
+  override def sample(): Seq[Metric] = {
+    val permille = sincePermille()
+    if (permille < 0) Nil else Seq(Metric(Metrics.HostCpu, permille))
+  }
+
+  private def sincePermille(): Int = channel.flatMap(read).map { case (busy, total) =>
     val (lastBusy, lastTotal) = last
     val span = total - lastTotal
     // The kernel counts in ticks of 10 ms: over fewer than these a share would be a coin toss.

@@ -44,9 +44,12 @@ private class Executor extends ExecutorPlugin {
   override def init(ctx: PluginContext, extraConf: JMap[String, String]): Unit =
     Guard.quietly("start the sampler") {
       val sender = new Sender(part => ctx.ask(part))
-      sampler = Some(new Sampler(ctx.executorID(), () => Executor.host(), sender))
+      sampler = Some(new Sampler(ctx.executorID(), () => Executor.host(), sender, sources()))
       sampler.foreach(_.start())
     }
+
+  /** What is measured in every JVM, each on its own: one that cannot start is left out. */
+  private def sources(): Seq[MetricSource] = Seq(new HostCpu)
 
   override def shutdown(): Unit = Guard.quietly("stop the sampler") { sampler.foreach(_.stop()) }
 }

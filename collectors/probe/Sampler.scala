@@ -3,8 +3,11 @@ package io.curtail.probe
 import java.util.concurrent.locks.LockSupport
 
 /** At the end of every window: what this JVM saw in it, as one part for the driver. */
-private[probe] class Sampler(executorId: String, host: () => Option[String], sender: Sender) {
-  private val cpu = new HostCpu
+private[probe] class Sampler(
+    executorId: String,
+    host: () => Option[String],
+    sender: Sender,
+    sources: Seq[MetricSource]) {
   @volatile private var running = true
   private val thread = new Thread(() => run(), "curtail-sampler")
   thread.setDaemon(true)
@@ -37,22 +40,31 @@ private[probe] class Sampler(executorId: String, host: () => Option[String], sen
     now / Clock.WindowMs
   }
 
-  /** One part per window that ended, though after a long pause they share one CPU reading. */
+  /** One part per window that ended; after a long pause they share one reading. */
   private def sample(done: Long, current: Long): Long = {
     Clock.align()
     val last = if (current == Long.MaxValue) done + 1 else current - 1
     val first = math.max(done + 1, last - Sampler.MostWindowsAtOnce + 1)
-    val permille = cpu.sincePermille()
+    val metrics = sources.flatMap(measured)
     val latencies = Recorder.drainAll(current)
-    (first until last).foreach(window => send(window, permille, Nil))
-    if (last >= first) send(last, permille, latencies)
+    (first until last).foreach(window => send(window, metrics, Nil, Nil))
+    if (last >= first) send(last, metrics, latencies, Events.drain())
     last
   }
 
-  private def send(window: Long, permille: Int, latencies: Seq[WindowCounts]): Unit =
+  /** One source that fails must not silence the others. */
+  private def measured(source: MetricSource): Seq[Metric] =
+    try source.sample()
+    catch { case _: Exception => Nil }
+
+  private def send(
+      window: Long,
+      metrics: Seq[Metric],
+      latencies: Seq[WindowCounts],
+      events: Seq[Event]): Unit =
     host().foreach { name =>
-      sender.offer(Part.encode(
-        window, executorId, name, permille, Recorder.lost.get, sender.dropped, latencies))
+      val losses = Losses(Recorder.lost.get, sender.dropped, Events.dropped)
+      sender.offer(Part.encode(window, executorId, name, losses, metrics, latencies, events))
     }
 }
 

@@ -15,44 +15,63 @@ object MessageKind {
 
 /** One executor's share of one window. Layout: collectors/parts.py, whose tests pin these bytes. */
 object Part {
-  val Version = 1
+  val Version = 2
 
   def encode(
       window: Long,
       executorId: String,
       host: String,
-      hostCpuPermille: Int,
-      lostRecords: Long,
-      droppedParts: Long,
-      latencies: Seq[WindowCounts]): Array[Byte] = {
+      losses: Losses,
+      metrics: Seq[Metric],
+      latencies: Seq[WindowCounts],
+      events: Seq[Event]): Array[Byte] = {
     val out = new Bytes
     out.byte(Version)
     out.varint(window)
     out.text(executorId)
     out.text(host)
-    out.varint(hostCpuPermille + 1)
-    out.varint(lostRecords)
-    out.varint(droppedParts)
+    out.varint(losses.records)
+    out.varint(losses.parts)
+    out.varint(losses.events)
+    out.varint(metrics.size)
+    metrics.foreach { metric =>
+      out.varint(metric.id)
+      out.signed(metric.value)
+    }
     out.varint(latencies.size)
-    latencies.foreach { counts =>
-      out.text(counts.queryId)
-      out.varint(window - counts.window)
-      out.varint(counts.buckets.length)
-      var last = 0
-      counts.buckets.indices.foreach { i =>
-        out.varint(counts.buckets(i) - last)
-        out.varint(counts.counts(i))
-        last = counts.buckets(i)
-      }
+    latencies.foreach(latency(out, window, _))
+    out.varint(events.size)
+    events.foreach { event =>
+      out.byte(event.source)
+      out.varint(event.timeUs)
+      out.text(event.context)
+      out.text(event.body)
     }
     out.toArray
   }
 
+  private def latency(out: Bytes, window: Long, counts: WindowCounts): Unit = {
+    out.text(counts.queryId)
+    out.varint(window - counts.window)
+    out.varint(counts.buckets.length)
+    var last = 0
+    counts.buckets.indices.foreach { i =>
+      out.varint(counts.buckets(i) - last)
+      out.varint(counts.counts(i))
+      last = counts.buckets(i)
+    }
+  }
+
   /** For tests in Python, which cannot make a Scala Seq of case classes. */
   def sample(queryId: String, buckets: Array[Int], counts: Array[Int]): Array[Byte] =
-    encode(34567890123L, "7", "node-a", 375, 2, 3,
-      Seq(WindowCounts(queryId, 34567890122L, buckets, counts)))
+    encode(34567890123L, "7", "node-a", Losses(2, 3, 4),
+      Seq(Metric(1, 375), Metric(2, -5)),
+      Seq(WindowCounts(queryId, 34567890122L, buckets, counts)),
+      Seq(Event(EventSource.RocksDb, 1728394506150000L, "store", "{}")))
 }
+
+/** Totals since this JVM began: what was recorded, sent or said and did not get through. */
+case class Losses(records: Long, parts: Long, events: Long)
 
 private class Bytes {
   private val out = new ByteArrayOutputStream(256)
@@ -67,6 +86,9 @@ private class Bytes {
     }
     out.write(rest.toInt)
   }
+
+  /** Zigzag: small numbers of either sign stay short. */
+  def signed(value: Long): Unit = varint((value << 1) ^ (value >> 63))
 
   def text(value: String): Unit = {
     val bytes = value.getBytes(UTF_8)

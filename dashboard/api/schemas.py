@@ -51,6 +51,7 @@ class CollectorOut(Schema):
     late: int
     lost_parts: int
     lost_records: int
+    lost_events: int
     unreadable: int
 
 

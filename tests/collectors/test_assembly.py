@@ -1,6 +1,6 @@
 from collectors.assembly import CLOSES_AFTER_MS, MOST_WINDOWS_AT_ONCE, Assembler, Running
 from collectors.buckets import Histogram
-from collectors.parts import Latencies, Part
+from collectors.parts import Latencies, Losses, Part
 from collectors.progress import Progress
 from collectors.wire import WINDOW_MS, Batch, ExecutorSample, Frame
 from tests.made import RUN_ID, START_MS
@@ -29,10 +29,10 @@ def part(
         window=window,
         executor_id=executor,
         host=f"node-{executor}",
-        host_cpu_permille=500,
-        lost_records=lost_records,
-        dropped_parts=dropped_parts,
+        losses=Losses(records=lost_records, parts=dropped_parts),
+        metrics={1: 500},
         latencies=(seen,) if latencies_ms else (),
+        events=(),
     )
 
 
@@ -64,8 +64,8 @@ def test_the_parts_of_all_executors_make_one_frame() -> None:
     [frame] = closed(made, just_closed(1))
     assert frame.latency == Histogram.of([10_000, 20_000, 30_000, 40_000])
     assert frame.executors == (
-        ExecutorSample("1", "node-1", 500),
-        ExecutorSample("2", "node-2", 500),
+        ExecutorSample("1", "node-1", {1: 500}),
+        ExecutorSample("2", "node-2", {1: 500}),
     )
 
 

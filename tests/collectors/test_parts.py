@@ -4,30 +4,31 @@ from hypothesis import strategies as st
 
 from collectors.buckets import Histogram
 from collectors.codec import Garbled
-from collectors.parts import Latencies, Part, decode
+from collectors.parts import Event, Latencies, Losses, Part, Source, decode
 
 # What probe/Wire.scala writes for this part; test_probe_formats.py holds the probe to it.
 GOLDEN = bytes.fromhex(
-    "01"  # version
+    "02"  # version
     "cbc9a0e38001"  # window
     "0137"  # executor id
     "066e6f64652d61"  # host
-    "f802"  # host CPU
-    "0203"  # lost records, dropped parts
+    "02 03 04"  # records, parts, events lost
+    "02 01 ee05 02 09"  # metrics: 1 = 375, 2 = -5
     "01"  # one query
     "0471756572"  # its id
     "01"  # one window ago
     "03 0002 4005 b00a01"  # buckets 0, 64, 1392
+    "01 01 f0c0c8a4f3fe8803 0573746f7265 027b7d"  # one event
 )
 
 PART = Part(
     window=34_567_890_123,
     executor_id="7",
     host="node-a",
-    host_cpu_permille=375,
-    lost_records=2,
-    dropped_parts=3,
+    losses=Losses(records=2, parts=3, events=4),
+    metrics={1: 375, 2: -5},
     latencies=(Latencies("quer", 34_567_890_122, Histogram({0: 2, 64: 5, 1392: 1})),),
+    events=(Event(Source.ROCKSDB, 1_728_394_506_150_000, "store", "{}"),),
 )
 
 

@@ -16,14 +16,14 @@ GOLDEN = bytes.fromhex(
     "00112233445566778899aabbccddeeff"  # run id
     "0109 03 0a01 b30202 fd0301"  # latency: buckets 10, 317 and 826
     "0213 01 07 98c895ffbc31 b607 a01f 01 02 1e 14 d206 19"  # batches: one
-    "0316 02 0131 066e6f64652d61 f802 0132 066e6f64652d62 00"  # executors: two
-    "0404 01 02 03 04"  # health
+    "031a 02 0131 066e6f64652d61 02 01 ee05 02 09 0132 066e6f64652d62 00"  # executors: two
+    "0406 01 02 03 04 05 06"  # health
     "0502 d209"  # backlog
     "0600"  # stamped
 )
 
 naturals = st.integers(min_value=0, max_value=2**53)
-permille = st.none() | st.integers(min_value=0, max_value=1000)
+metrics = st.dictionaries(naturals, st.integers(min_value=-(2**53), max_value=2**53), max_size=5)
 frames = st.builds(
     Frame,
     window=naturals,
@@ -41,10 +41,10 @@ frames = st.builds(
         ),
         max_size=3,
     ).map(tuple),
-    executors=st.lists(st.builds(ExecutorSample, st.text(), st.text(), permille), max_size=5).map(
+    executors=st.lists(st.builds(ExecutorSample, st.text(), st.text(), metrics), max_size=5).map(
         tuple
     ),
-    health=st.builds(Health, naturals, naturals, naturals, naturals),
+    health=st.builds(Health, *[naturals] * 6),
     backlog_rows=st.none() | naturals,
     stamped=st.booleans(),
 )
@@ -102,7 +102,7 @@ def test_a_quiet_job_of_four_executors_takes_less_than_400_bytes() -> None:
         run_id=RUN_ID,
         latency=Histogram.of(range(50_000, 250_000, 4_000)),
         executors=tuple(
-            ExecutorSample(str(n), f"ip-10-0-0-{n}.eu-west-1.compute.internal", 250)
+            ExecutorSample(str(n), f"ip-10-0-0-{n}.eu-west-1.compute.internal", {1: 250})
             for n in range(4)
         ),
         health=Health(),

@@ -51,22 +51,23 @@ def test_an_empty_range_says_so() -> None:
 
 def test_executors_of_one_host_show_as_one_host() -> None:
     samples = (
-        ExecutorSample("1", "node-a", 400),
-        ExecutorSample("2", "node-a", 420),
-        ExecutorSample("3", "node-b", None),
+        ExecutorSample("1", "node-a", {1: 400}),
+        ExecutorSample("2", "node-a", {1: 420}),
+        ExecutorSample("3", "node-b", {}),
     )
     cpu = windows.columns("job", [frame(0, executors=samples), frame(1)], 0)["cpu"]
     assert cpu == {"node-a": [42.0, None], "node-b": [None, None]}
 
 
 def test_the_collectors_own_losses_are_those_of_the_newest_frame() -> None:
-    frames = [frame(0, health=Health(1, 2, 3, 4)), frame(1, health=Health(5, 6, 7, 8))]
-    assert windows.columns("job", frames, 0)["collector"] == {
+    frames = [frame(0, health=Health(1, 1, 1, 1)), frame(1, health=Health(5, 6, 7, 8, 9, 10))]
+    assert windows.columns("job", frames, unreadable=2)["collector"] == {
         "dropped": 5,
         "late": 6,
         "lost_parts": 7,
         "lost_records": 8,
-        "unreadable": 0,
+        "lost_events": 9,
+        "unreadable": 12,
     }
 
 

@@ -1,0 +1,25 @@
+package io.curtail.probe
+
+/** Something that happened, in the words of whoever said it: what it means is decided in Python. */
+final case class Event(source: Int, timeUs: Long, context: String, body: String)
+
+object EventSource {
+  val RocksDb = 1
+  val StateStore = 2
+  val Gc = 3
+}
+
+/** On the way to the next part. Who offers never waits: RocksDB's threads, the GC's notifier. */
+object Events {
+  private val queue = new DroppingQueue[Event](capacity = 4096)
+  private val MostPerPart = 256
+  private val LongestBody = 16384
+
+  def dropped: Long = queue.dropped
+
+  def offer(source: Int, timeUs: Long, context: String, body: String): Unit =
+    queue.offer(Event(source, timeUs, context, body.take(LongestBody)))
+
+  private[probe] def drain(): Seq[Event] =
+    Iterator.continually(queue.poll(0)).take(MostPerPart).takeWhile(_.isDefined).flatten.toSeq
+}
