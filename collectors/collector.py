@@ -11,6 +11,7 @@ from collectors import keys, parts, progress, wire
 from collectors.announcement import Announcement
 from collectors.assembly import Assembler, Running
 from collectors.codec import Garbled
+from collectors.keys import Stream
 from collectors.link import Kind, Message
 
 log = logging.getLogger("curtail.collector")
@@ -24,7 +25,7 @@ class Outbox(Protocol):
 
     @property
     def dropped(self) -> int: ...
-    def ship(self, job_id: str, start_ms: int, payload: bytes) -> None: ...
+    def ship(self, stream: Stream, at_ms: int, payload: bytes) -> None: ...
     def announce(self, announcement: Announcement) -> None: ...
 
 
@@ -65,7 +66,7 @@ class Collector:
         with self._lock:
             closed = self._assembler.close(now_ms, self._outbox.dropped, self.unreadable)
             for job_id, frame in closed:
-                self._outbox.ship(job_id, frame.start_ms, wire.encode(frame))
+                self._outbox.ship(keys.frames(job_id), frame.start_ms, wire.encode(frame))
             if now_ms - self._heartbeat_ms >= HEARTBEAT_MS:
                 self._heartbeat_ms = now_ms
                 for announcement in self._announced.values():

@@ -18,12 +18,13 @@ from redis.exceptions import RedisError, ResponseError
 
 from collectors import keys
 from collectors.announcement import Announcement, to_hash
+from collectors.keys import Stream
 from collectors.wire import WINDOW_MS
 
 log = logging.getLogger("curtail.shipper")
 
 # One minute of one job; an application of many queries shares it.
-BUFFERED_FRAMES = 60_000 // WINDOW_MS
+BUFFERED_ENTRIES = 60_000 // WINDOW_MS
 AT_ONCE = 200
 RETRY_S = 1.0
 TIMEOUT_S = 2.0
@@ -32,8 +33,8 @@ RETENTION_MS = 3_600_000
 
 @dataclass(frozen=True)
 class _Entry:
-    job_id: str
-    start_ms: int
+    stream: Stream
+    at_ms: int
     payload: bytes
 
 
@@ -58,12 +59,12 @@ class Shipper:
     def start(self) -> None:
         self._thread.start()
 
-    def ship(self, job_id: str, start_ms: int, payload: bytes) -> None:
+    def ship(self, stream: Stream, at_ms: int, payload: bytes) -> None:
         with self._changed:
-            if len(self._waiting) >= BUFFERED_FRAMES:
+            if len(self._waiting) >= BUFFERED_ENTRIES:
                 self._waiting.popleft()
                 self._dropped += 1
-            self._waiting.append(_Entry(job_id, start_ms, payload))
+            self._waiting.append(_Entry(stream, at_ms, payload))
             self._changed.notify()
 
     def announce(self, announcement: Announcement) -> None:
@@ -108,10 +109,10 @@ class Shipper:
             pipeline.zadd(keys.JOBS, {announcement.job_id: announcement.heartbeat_ms})
         for entry in entries:
             pipeline.xadd(
-                keys.frames(entry.job_id),
-                {keys.FRAME_FIELD: entry.payload},
-                id=f"{entry.start_ms}-0",
-                minid=str(entry.start_ms - self._retention_ms),
+                entry.stream.key,
+                {keys.PAYLOAD: entry.payload},
+                id=f"{entry.at_ms}-0",
+                minid=str(entry.at_ms - self._retention_ms),
                 approximate=True,
             )
         for reply in pipeline.execute(raise_on_error=False):

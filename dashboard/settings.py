@@ -70,7 +70,7 @@ SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = "Lax"
 
 REDIS_URL = ENVIRONMENT.redis_url
-FRAME_STORE = "dashboard.store.redis.RedisFrameStore"
+STORE = "dashboard.store.redis.RedisStore"
 CHANNEL_LAYERS = {
     "default": {
         "BACKEND": "channels_redis.core.RedisChannelLayer",

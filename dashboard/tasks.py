@@ -10,7 +10,7 @@ from collectors.announcement import Announcement
 from dashboard import jobs
 from dashboard.celery_app import app
 from dashboard.models import Job, Run
-from dashboard.store import StoreUnavailable, frame_store
+from dashboard.store import StoreUnavailable, the_store
 
 log = logging.getLogger(__name__)
 
@@ -20,7 +20,7 @@ DAY_MS = 86_400_000
 @app.task
 def register_jobs() -> None:
     """Jobs that announce themselves in Redis become records, and pages hear of it."""
-    store = frame_store()
+    store = the_store()
 
     async def announcements() -> list[Announcement]:
         try:

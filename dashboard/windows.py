@@ -7,13 +7,13 @@ from collectors import metrics
 from collectors.buckets import Histogram, index_of
 from collectors.codec import Garbled
 from collectors.wire import WINDOW_MS, Batch, Frame, Health, decode
-from dashboard.store import StoredFrame
+from dashboard.store import Entry
 
 HOST_CPU = metrics.BY_NAME["host_cpu"].id
 QUANTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "p999": 0.999, "max": 1.0}
 
 
-def read(stored: Iterable[StoredFrame]) -> tuple[list[Frame], int]:
+def read(stored: Iterable[Entry]) -> tuple[list[Frame], int]:
     """The frames that can be read, and the number of those that cannot."""
     frames: list[Frame] = []
     unreadable = 0

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import pytest
 from pytest_django.fixtures import Settings
 
-from dashboard.store import frame_store
-from dashboard.store.memory import MemoryFrameStore
+from dashboard.store import the_store
+from dashboard.store.memory import MemoryStore
 from dashboard.testing.stack import RedisServer, redis_server
 
 
@@ -18,12 +18,12 @@ def redis() -> Iterator[RedisServer]:
 
 
 @pytest.fixture
-def memory_store(settings: Settings) -> Iterator[MemoryFrameStore]:
-    """The frame store of this process, in memory; and channels likewise."""
-    settings.FRAME_STORE = "dashboard.store.memory.MemoryFrameStore"
+def memory_store(settings: Settings) -> Iterator[MemoryStore]:
+    """The store of this process, in memory; and channels likewise."""
+    settings.STORE = "dashboard.store.memory.MemoryStore"
     settings.CHANNEL_LAYERS = {"default": {"BACKEND": "channels.layers.InMemoryChannelLayer"}}
-    frame_store.cache_clear()
-    store = frame_store()
-    assert isinstance(store, MemoryFrameStore)
+    the_store.cache_clear()
+    store = the_store()
+    assert isinstance(store, MemoryStore)
     yield store
-    frame_store.cache_clear()
+    the_store.cache_clear()

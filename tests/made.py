@@ -3,6 +3,7 @@
 from dataclasses import replace
 from uuid import UUID
 
+from collectors.activity import Activity, Kind
 from collectors.announcement import Announcement
 from collectors.buckets import Histogram
 from collectors.wire import WINDOW_MS, Batch, ExecutorSample, Frame, Health
@@ -49,4 +50,20 @@ FULL_FRAME = Frame(
     health=Health(1, 2, 3, 4, 5, 6),
     backlog_rows=1_234,
     stamped=True,
+)
+
+ACTIVITIES = (
+    Activity(
+        Kind.COMPACTION,
+        START_MS * 1000,
+        START_MS * 1000 + 5_000_000,
+        executor_id="1",
+        operator=0,
+        partition=3,
+        name="default",
+        reason="LevelL0FilesNum",
+        input_bytes=1_048_576,
+        output_bytes=524_288,
+    ),
+    Activity(Kind.GC, START_MS * 1000, START_MS * 1000 + 3_000, executor_id="1", name="G1y"),
 )

@@ -5,11 +5,12 @@ from django.http import HttpRequest
 from ninja import Query, Router
 from ninja.errors import HttpError
 
-from dashboard import windows
-from dashboard.api.schemas import JobOut, JobsOut, WindowsOut
+from collectors import keys
+from dashboard import activities, windows
+from dashboard.api.schemas import ActivitiesOut, JobOut, JobsOut, WindowsOut
 from dashboard.jobs import as_dict, job_list
 from dashboard.models import Job
-from dashboard.store import frame_store
+from dashboard.store import the_store
 
 router = Router(tags=["jobs"])
 
@@ -34,11 +35,29 @@ async def job(request: HttpRequest, job_id: str) -> dict[str, Any]:
 async def job_windows(
     request: HttpRequest, job_id: str, start_ms: Milliseconds, end_ms: Milliseconds
 ) -> dict[str, Any]:
+    await _check(job_id, start_ms, end_ms)
+    frames, unreadable = windows.read(
+        await the_store().entries(keys.frames(job_id), start_ms, end_ms)
+    )
+    return windows.columns(job_id, frames, unreadable)
+
+
+@router.get("/{job_id}/activities", response=ActivitiesOut, summary="What ran in a range")
+async def job_activities(
+    request: HttpRequest, job_id: str, start_ms: Milliseconds, end_ms: Milliseconds
+) -> dict[str, Any]:
+    await _check(job_id, start_ms, end_ms)
+    until_ms = end_ms + activities.LONGEST_MS
+    entries = await the_store().entries(keys.activities(job_id), start_ms, until_ms)
+    found, unreadable = activities.read(entries)
+    inside = activities.overlapping(found, start_ms, end_ms)
+    return {"job": job_id, "items": activities.rows(inside), "unreadable": unreadable}
+
+
+async def _check(job_id: str, start_ms: int, end_ms: int) -> None:
     if not 0 < end_ms - start_ms <= LONGEST_RANGE_MS:
         raise HttpError(400, "end_ms must be after start_ms, by at most 15 minutes")
     await _known(job_id)
-    frames, unreadable = windows.read(await frame_store().frames(job_id, start_ms, end_ms))
-    return windows.columns(job_id, frames, unreadable)
 
 
 async def _known(job_id: str) -> Job:

@@ -46,6 +46,27 @@ class BatchOut(Schema):
     rows: int
 
 
+class ActivityOut(Schema):
+    kind: str
+    start_ms: float
+    end_ms: float
+    executor: str
+    operator: int | None
+    partition: int | None
+    name: str
+    reason: str
+    input_bytes: int | None
+    output_bytes: int | None
+
+
+class ActivitiesOut(Schema):
+    """Flushes, compactions, GC pauses, batches … that overlap the range, by their start."""
+
+    job: str
+    items: list[ActivityOut]
+    unreadable: int
+
+
 class CollectorOut(Schema):
     dropped: int
     late: int

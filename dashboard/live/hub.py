@@ -8,10 +8,13 @@ import asyncio
 import json
 import logging
 from collections import deque
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from dashboard import windows
-from dashboard.store import FrameStore, StoreUnavailable
+from collectors import keys
+from collectors.keys import Stream
+from dashboard import activities, windows
+from dashboard.store import Entry, Store, StoreUnavailable
 
 log = logging.getLogger(__name__)
 
@@ -49,13 +52,13 @@ class Subscription:
 
 @dataclass
 class _Watched:
-    after_ms: int
+    after_ms: dict[Stream, int]
     seq: int = 0
     subscriptions: set[Subscription] = field(default_factory=set)
 
 
 class Hub:
-    def __init__(self, store: FrameStore) -> None:
+    def __init__(self, store: Store) -> None:
         self._store = store
         self._watched: dict[str, _Watched] = {}
         self._task: asyncio.Task[None] | None = None
@@ -63,8 +66,11 @@ class Hub:
 
     async def subscribe(self, job_id: str) -> Subscription:
         """From the newest frame on; what is older the browser fetches over REST."""
-        newest_ms = await self._newest_ms(job_id)
-        watched = self._watched.setdefault(job_id, _Watched(after_ms=newest_ms))
+        if job_id not in self._watched:
+            # Asked by the first to watch a job: the others join where the reading is.
+            newest_ms = await self._newest_ms(job_id)
+            self._watched.setdefault(job_id, _Watched(newest_ms))
+        watched = self._watched[job_id]
         subscription = Subscription(watched.seq)
         watched.subscriptions.add(subscription)
         if self._task is None or self._task.done():
@@ -79,14 +85,12 @@ class Hub:
         if not watched.subscriptions:
             del self._watched[job_id]
 
-    async def _newest_ms(self, job_id: str) -> int:
-        # Asked only by the first to watch a job: the others join where the reading is.
-        if job_id in self._watched:
-            return self._watched[job_id].after_ms
+    async def _newest_ms(self, job_id: str) -> dict[Stream, int]:
+        streams = (keys.frames(job_id), keys.activities(job_id))
         try:
-            return await self._store.newest_ms(job_id)
+            return {stream: await self._store.newest_ms(stream) for stream in streams}
         except StoreUnavailable:
-            return -1
+            return dict.fromkeys(streams, -1)
 
     async def _run(self) -> None:
         while self._watched:
@@ -103,16 +107,30 @@ class Hub:
                 await asyncio.sleep(BATCH_EVERY_S)
 
     async def _read_once(self) -> None:
-        after_ms = {job_id: watched.after_ms for job_id, watched in self._watched.items()}
+        after_ms = {stream: ms for w in self._watched.values() for stream, ms in w.after_ms.items()}
         news = await self._store.follow(after_ms, WAIT_MS)
         self.reads += 1
-        for job_id, stored in news.items():
+        for job_id in {stream.job_id for stream in news}:
             # Everybody may have left while we waited.
-            if stored and (watched := self._watched.get(job_id)):
-                watched.after_ms = stored[-1].start_ms
-                watched.seq += 1
-                frames, unreadable = windows.read(stored)
-                batch = windows.columns(job_id, frames, unreadable)
-                text = json.dumps({"type": "windows", "seq": watched.seq, **batch})
-                for subscription in watched.subscriptions:
-                    subscription.offer(text)
+            if watched := self._watched.get(job_id):
+                self._fan_out(job_id, watched, news)
+
+    @staticmethod
+    def _fan_out(job_id: str, watched: _Watched, news: Mapping[Stream, Sequence[Entry]]) -> None:
+        for stream in watched.after_ms:
+            if entries := news.get(stream):
+                watched.after_ms[stream] = entries[-1].at_ms
+        frames, bad_frames = windows.read(news.get(keys.frames(job_id), ()))
+        ended, bad_activities = activities.read(news.get(keys.activities(job_id), ()))
+        watched.seq += 1
+        batch = windows.columns(job_id, frames, bad_frames + bad_activities)
+        text = json.dumps(
+            {
+                "type": "windows",
+                "seq": watched.seq,
+                **batch,
+                "activities": activities.rows(ended),
+            }
+        )
+        for subscription in watched.subscriptions:
+            subscription.offer(text)

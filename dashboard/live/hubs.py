@@ -4,7 +4,7 @@ import asyncio
 from weakref import WeakKeyDictionary
 
 from dashboard.live.hub import Hub
-from dashboard.store import frame_store
+from dashboard.store import the_store
 
 _hubs: WeakKeyDictionary[asyncio.AbstractEventLoop, Hub] = WeakKeyDictionary()
 
@@ -12,5 +12,5 @@ _hubs: WeakKeyDictionary[asyncio.AbstractEventLoop, Hub] = WeakKeyDictionary()
 def hub() -> Hub:
     loop = asyncio.get_running_loop()
     if loop not in _hubs:
-        _hubs[loop] = Hub(frame_store())
+        _hubs[loop] = Hub(the_store())
     return _hubs[loop]

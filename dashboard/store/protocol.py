@@ -3,6 +3,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from collectors.announcement import Announcement
+from collectors.keys import Stream
 
 
 class StoreUnavailable(Exception):
@@ -10,31 +11,31 @@ class StoreUnavailable(Exception):
 
 
 @dataclass(frozen=True)
-class StoredFrame:
-    """One entry of a job's stream, not decoded: what cannot be read is the reader's to count."""
+class Entry:
+    """One entry of a stream, not decoded: what cannot be read is the reader's to count."""
 
-    start_ms: int
+    at_ms: int
     payload: bytes
 
 
-class FrameStore(Protocol):
+class Store(Protocol):
     """Every method may raise `StoreUnavailable`, and nothing else."""
 
     async def announcements(self) -> Sequence[Announcement]:
         """What all jobs say of themselves, in no order; unreadable ones are left out."""
 
-    async def frames(self, job_id: str, start_ms: int, end_ms: int) -> Sequence[StoredFrame]:
-        """The job's frames with start_ms ≤ start < end_ms, oldest first; none for unknown jobs."""
+    async def entries(self, stream: Stream, start_ms: int, end_ms: int) -> Sequence[Entry]:
+        """Those with start_ms ≤ at_ms < end_ms, oldest first; none of unknown jobs."""
 
-    async def newest_ms(self, job_id: str) -> int:
-        """Start of the job's newest frame, -1 where it has none."""
+    async def newest_ms(self, stream: Stream) -> int:
+        """When the stream's newest entry is of, -1 where it has none."""
 
     async def follow(
-        self, after_ms: Mapping[str, int], wait_ms: int
-    ) -> Mapping[str, Sequence[StoredFrame]]:
-        """Frames after the given starts, per job, waiting up to `wait_ms` for the first of them.
+        self, after_ms: Mapping[Stream, int], wait_ms: int
+    ) -> Mapping[Stream, Sequence[Entry]]:
+        """Entries after the given times, waiting up to `wait_ms` for the first of them.
 
-        Jobs without news are left out.
+        Streams without news are left out.
         """
 
     async def close(self) -> None:

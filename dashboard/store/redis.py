@@ -1,4 +1,4 @@
-"""Frames on Redis streams: the server side's only door to them."""
+"""Streams in Redis: the server side's only door to them."""
 
 import asyncio
 from collections.abc import Awaitable, Mapping, Sequence
@@ -10,7 +10,8 @@ from redis.exceptions import RedisError
 from collectors import keys
 from collectors.announcement import Announcement, from_hash
 from collectors.codec import Garbled
-from dashboard.store.protocol import StoredFrame, StoreUnavailable
+from collectors.keys import Stream
+from dashboard.store.protocol import Entry, StoreUnavailable
 
 T = TypeVar("T")
 
@@ -19,7 +20,7 @@ REPLY_TIMEOUT_S = 5.0
 READ_AT_ONCE = 2_000
 
 
-class RedisFrameStore:
+class RedisStore:
     def __init__(self, url: str) -> None:
         self._url = url
         self._clients: dict[asyncio.AbstractEventLoop, redis.asyncio.Redis] = {}
@@ -37,40 +38,40 @@ class RedisFrameStore:
                 continue  # written by something else, or by a Curtail to come
         return found
 
-    async def frames(self, job_id: str, start_ms: int, end_ms: int) -> Sequence[StoredFrame]:
-        found: list[StoredFrame] = []
+    async def entries(self, stream: Stream, start_ms: int, end_ms: int) -> Sequence[Entry]:
+        found: list[Entry] = []
         at = f"{max(0, start_ms)}"
         while end_ms > 0:
-            entries = await self._reply(
-                self._client().xrange(keys.frames(job_id), at, f"({end_ms}-0", count=READ_AT_ONCE)
+            read = await self._reply(
+                self._client().xrange(stream.key, at, f"({end_ms}-0", count=READ_AT_ONCE)
             )
-            found += [_stored(*entry) for entry in entries]
-            if len(entries) < READ_AT_ONCE:
+            found += [_entry(*each) for each in read]
+            if len(read) < READ_AT_ONCE:
                 break
-            at = f"({entries[-1][0].decode()}"
+            at = f"({read[-1][0].decode()}"
         return found
 
-    async def newest_ms(self, job_id: str) -> int:
-        entries = await self._reply(self._client().xrevrange(keys.frames(job_id), count=1))
-        return _stored(*entries[0]).start_ms if entries else -1
+    async def newest_ms(self, stream: Stream) -> int:
+        read = await self._reply(self._client().xrevrange(stream.key, count=1))
+        return _entry(*read[0]).at_ms if read else -1
 
     async def follow(
-        self, after_ms: Mapping[str, int], wait_ms: int
-    ) -> Mapping[str, Sequence[StoredFrame]]:
+        self, after_ms: Mapping[Stream, int], wait_ms: int
+    ) -> Mapping[Stream, Sequence[Entry]]:
         if not after_ms:
             await asyncio.sleep(wait_ms / 1000)
             return {}
         # An entry's id is its window's start and -0: this asks for all that comes after it.
-        streams: dict[Any, Any] = {
-            keys.frames(job_id): f"{max(0, after)}-0" for job_id, after in after_ms.items()
+        ids: dict[Any, Any] = {
+            stream.key: f"{max(0, after)}-0" for stream, after in after_ms.items()
         }
-        job_ids = {keys.frames(job_id).encode(): job_id for job_id in after_ms}
+        streams = {stream.key.encode(): stream for stream in after_ms}
         reply = await self._reply(
-            self._client().xread(streams, count=READ_AT_ONCE, block=max(1, wait_ms))
+            self._client().xread(ids, count=READ_AT_ONCE, block=max(1, wait_ms))
         )
         # Redis answers with pairs under RESP 2 and with a mapping under RESP 3.
         pairs = reply.items() if isinstance(reply, dict) else (reply or [])
-        return {job_ids[stream]: [_stored(*e) for e in _flat(entries)] for stream, entries in pairs}
+        return {streams[key]: [_entry(*each) for each in _flat(read)] for key, read in pairs}
 
     async def close(self) -> None:
         client = self._clients.pop(asyncio.get_running_loop(), None)
@@ -99,12 +100,11 @@ class RedisFrameStore:
             raise StoreUnavailable(str(error)) from error
 
 
-def _stored(entry_id: bytes, fields: Mapping[bytes, bytes] | None) -> StoredFrame:
+def _entry(entry_id: bytes, fields: Mapping[bytes, bytes] | None) -> Entry:
     # An entry without our field is somebody else's: it decodes to nothing and is counted there.
-    payload = (fields or {}).get(keys.FRAME_FIELD, b"")
-    return StoredFrame(int(entry_id.split(b"-")[0]), payload)
+    return Entry(int(entry_id.split(b"-")[0]), (fields or {}).get(keys.PAYLOAD, b""))
 
 
-def _flat(entries: Any) -> Any:
+def _flat(read: Any) -> Any:
     # RESP 3 wraps the entries of a stream in one more list.
-    return entries[0] if entries and isinstance(entries[0], list) else entries
+    return read[0] if read and isinstance(read[0], list) else read

@@ -14,8 +14,8 @@ from tests.waiting import until
 
 def arrived(server: RedisServer, job_id: str) -> list[Frame]:
     client = Redis.from_url(server.url)
-    entries: Any = client.xrange(keys.frames(job_id))
-    return [decode(fields[keys.FRAME_FIELD]) for _, fields in entries]
+    entries: Any = client.xrange(keys.frames(job_id).key)
+    return [decode(fields[keys.PAYLOAD]) for _, fields in entries]
 
 
 def arrived_when(

@@ -5,6 +5,7 @@ import pytest
 from collectors import wire
 from collectors.announcement import Announcement
 from collectors.collector import Collector
+from collectors.keys import Stream
 from collectors.link import Kind, Message
 from tests.collectors.test_parts import GOLDEN
 from tests.made import RUN_ID, START_MS
@@ -28,10 +29,11 @@ class Box:
         self.frames: list[tuple[str, wire.Frame]] = []
         self.announcements: list[Announcement] = []
 
-    def ship(self, job_id: str, start_ms: int, payload: bytes) -> None:
+    def ship(self, stream: Stream, at_ms: int, payload: bytes) -> None:
+        assert stream.kind == "frames"
         frame = wire.decode(payload)
-        assert start_ms == frame.start_ms
-        self.frames.append((job_id, frame))
+        assert at_ms == frame.start_ms
+        self.frames.append((stream.job_id, frame))
 
     def announce(self, announcement: Announcement) -> None:
         self.announcements.append(announcement)

@@ -5,23 +5,24 @@ import redis as redis_client
 
 from collectors import keys
 from collectors.announcement import from_hash
-from collectors.shipper import BUFFERED_FRAMES, Shipper
+from collectors.shipper import BUFFERED_ENTRIES, Shipper
 from dashboard.testing.stack import RedisServer
 from tests.made import ANNOUNCEMENT, START_MS
 from tests.waiting import until
 
 JOB = ANNOUNCEMENT.job_id
+STREAM = keys.frames(JOB)
 
 
 def stream(server: RedisServer) -> list[tuple[int, bytes]]:
     client = redis_client.Redis.from_url(server.url)
-    entries: Any = client.xrange(keys.frames(JOB))
-    return [(int(entry_id.split(b"-")[0]), fields[b"f"]) for entry_id, fields in entries]
+    entries: Any = client.xrange(STREAM.key)
+    return [(int(entry_id.split(b"-")[0]), fields[keys.PAYLOAD]) for entry_id, fields in entries]
 
 
 def ship(shipper: Shipper, count: int, first: int = 0) -> None:
     for at in range(first, first + count):
-        shipper.ship(JOB, START_MS + 50 * at, b"%d" % at)
+        shipper.ship(STREAM, START_MS + 50 * at, b"%d" % at)
 
 
 def test_frames_arrive_in_order_under_the_time_of_their_window(redis: RedisServer) -> None:
@@ -58,10 +59,10 @@ def test_while_redis_is_away_the_newest_are_kept_and_the_rest_counted(redis: Red
     redis.stop()
     shipper = Shipper(redis.url)
     shipper.start()
-    ship(shipper, BUFFERED_FRAMES + 30)
+    ship(shipper, BUFFERED_ENTRIES + 30)
     assert shipper.dropped == 30
     redis.start()
-    until(lambda: len(stream(redis)) == BUFFERED_FRAMES)
+    until(lambda: len(stream(redis)) == BUFFERED_ENTRIES)
     assert stream(redis)[0] == (START_MS + 50 * 30, b"30")
     shipper.stop(5)
 

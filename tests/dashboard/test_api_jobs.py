@@ -5,11 +5,12 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
+from collectors import activity, keys
 from collectors.wire import encode
 from dashboard import jobs
 from dashboard.store import StoreUnavailable
-from dashboard.store.memory import MemoryFrameStore
-from tests.made import ANNOUNCEMENT, START_MS, frame
+from dashboard.store.memory import MemoryStore
+from tests.made import ACTIVITIES, ANNOUNCEMENT, START_MS, frame
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("memory_store")]
 
@@ -48,15 +49,28 @@ def test_an_unknown_job_is_404(api: Client) -> None:
         assert "nobody" in problem(response)["detail"]
 
 
-def test_windows_come_as_columns(api: Client, memory_store: MemoryFrameStore) -> None:
+def test_windows_come_as_columns(api: Client, memory_store: MemoryStore) -> None:
     for at in range(4):
-        memory_store.append(
-            ANNOUNCEMENT.job_id, START_MS + 50 * at, encode(frame(at, (10 * (at + 1),)))
-        )
+        payload = encode(frame(at, (10 * (at + 1),)))
+        memory_store.append(keys.frames(ANNOUNCEMENT.job_id), START_MS + 50 * at, payload)
     body = api.get(f"{JOB}/windows?start_ms={START_MS + 50}&end_ms={START_MS + 150}").json()
     assert body["t"] == [START_MS + 50, START_MS + 100]
     assert body["latency"]["count"] == [1, 1]
     assert body["latency"]["p99"] == pytest.approx([20, 30], rel=0.01)
+
+
+def test_activities_are_those_that_overlap_the_range(
+    api: Client, memory_store: MemoryStore
+) -> None:
+    stored_ms = START_MS + 5_000
+    stream = keys.activities(ANNOUNCEMENT.job_id)
+    memory_store.append(stream, stored_ms, activity.encode(ACTIVITIES))
+    memory_store.append(stream, stored_ms + 50, b"garbage")
+    body = api.get(f"{JOB}/activities?start_ms={START_MS + 1_000}&end_ms={START_MS + 2_000}").json()
+    assert [each["kind"] for each in body["items"]] == ["compaction"]
+    assert body["items"][0]["end_ms"] == START_MS + 5_000
+    assert body["items"][0]["partition"] == 3
+    assert body["unreadable"] == 1
 
 
 @pytest.mark.parametrize(
@@ -78,7 +92,15 @@ def test_a_range_that_makes_no_sense_is_400_with_the_reason(
     assert named in problem(response)["detail"]
 
 
-@pytest.mark.parametrize("path", ["/api/v1/jobs", JOB, f"{JOB}/windows?start_ms=0&end_ms=50"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/api/v1/jobs",
+        JOB,
+        f"{JOB}/windows?start_ms=0&end_ms=50",
+        f"{JOB}/activities?start_ms=0&end_ms=50",
+    ],
+)
 def test_without_a_login_there_is_only_401(client: Client, path: str) -> None:
     response = client.get(path)
     assert response.status_code == 401
@@ -86,12 +108,12 @@ def test_without_a_login_there_is_only_401(client: Client, path: str) -> None:
 
 
 def test_a_store_that_is_away_is_503(
-    api: Client, memory_store: MemoryFrameStore, monkeypatch: pytest.MonkeyPatch
+    api: Client, memory_store: MemoryStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def away(*_: object) -> None:
         raise StoreUnavailable("connection refused")
 
-    monkeypatch.setattr(memory_store, "frames", away)
+    monkeypatch.setattr(memory_store, "entries", away)
     assert api.get(f"{JOB}/windows?start_ms=0&end_ms=50").status_code == 503
 
 

@@ -7,10 +7,11 @@ from channels.testing import WebsocketCommunicator
 from django.contrib.auth.models import User
 from django.test import Client
 
+from collectors import keys
 from collectors.wire import encode
 from dashboard import jobs
 from dashboard.asgi import application
-from dashboard.store.memory import MemoryFrameStore
+from dashboard.store.memory import MemoryStore
 from tests.made import ANNOUNCEMENT, START_MS, announcement, frame
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("memory_store")]
@@ -36,12 +37,12 @@ async def recorded() -> None:
 
 
 @pytest.mark.usefixtures("recorded")
-async def test_a_job_says_hello_and_then_sends_its_windows(memory_store: MemoryFrameStore) -> None:
+async def test_a_job_says_hello_and_then_sends_its_windows(memory_store: MemoryStore) -> None:
     browser = socket(f"/ws/jobs/{JOB}", cookie=await cookie())
     assert (await browser.connect())[0]
     hello = json.loads(await browser.receive_from())
     assert hello["type"] == "hello"
-    memory_store.append(JOB, START_MS, encode(frame(0, (10,))))
+    memory_store.append(keys.frames(JOB), START_MS, encode(frame(0, (10,))))
     batch = json.loads(await browser.receive_from(timeout=3))
     assert (batch["type"], batch["seq"], batch["t"]) == ("windows", hello["seq"] + 1, [START_MS])
     await browser.disconnect()

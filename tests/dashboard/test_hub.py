@@ -5,17 +5,19 @@ from typing import Any
 
 import pytest
 
+from collectors import activity, keys
+from collectors.keys import Stream
 from collectors.wire import encode
 from dashboard.live.hub import QUEUED_BATCHES, Hub, Subscription
-from dashboard.store import StoredFrame, StoreUnavailable
-from dashboard.store.memory import MemoryFrameStore
-from tests.made import START_MS, frame
+from dashboard.store import Entry, StoreUnavailable
+from dashboard.store.memory import MemoryStore
+from tests.made import ACTIVITIES, START_MS, frame
 
 JOB = "orders.scored"
 
 
-def append(store: MemoryFrameStore, at: int, payload: bytes | None = None) -> None:
-    store.append(JOB, START_MS + 50 * at, payload or encode(frame(at, (10,))))
+def append(store: MemoryStore, at: int, payload: bytes | None = None) -> None:
+    store.append(keys.frames(JOB), START_MS + 50 * at, payload or encode(frame(at, (10,))))
 
 
 async def received(subscription: Subscription) -> dict[str, Any]:
@@ -24,11 +26,11 @@ async def received(subscription: Subscription) -> dict[str, Any]:
 
 
 @pytest.fixture
-def store() -> MemoryFrameStore:
-    return MemoryFrameStore()
+def store() -> MemoryStore:
+    return MemoryStore()
 
 
-async def test_a_browser_gets_what_comes_after_it_arrived(store: MemoryFrameStore) -> None:
+async def test_a_browser_gets_what_comes_after_it_arrived(store: MemoryStore) -> None:
     append(store, 0)
     subscription = await Hub(store).subscribe(JOB)
     append(store, 1)
@@ -38,14 +40,14 @@ async def test_a_browser_gets_what_comes_after_it_arrived(store: MemoryFrameStor
     assert batch["seq"] == subscription.seq + 1
 
 
-async def test_batches_are_numbered_without_holes(store: MemoryFrameStore) -> None:
+async def test_batches_are_numbered_without_holes(store: MemoryStore) -> None:
     subscription = await Hub(store).subscribe(JOB)
     for at in range(3):
         append(store, at)
         assert (await received(subscription))["seq"] == at + 1
 
 
-async def test_many_browsers_cost_one_read(store: MemoryFrameStore) -> None:
+async def test_many_browsers_cost_one_read(store: MemoryStore) -> None:
     hub = Hub(store)
     subscriptions = [await hub.subscribe(JOB) for _ in range(50)]
     append(store, 0)
@@ -54,7 +56,7 @@ async def test_many_browsers_cost_one_read(store: MemoryFrameStore) -> None:
     assert all(batch == batches[0] for batch in batches)
 
 
-async def test_one_who_comes_later_joins_the_numbering(store: MemoryFrameStore) -> None:
+async def test_one_who_comes_later_joins_the_numbering(store: MemoryStore) -> None:
     hub = Hub(store)
     first = await hub.subscribe(JOB)
     append(store, 0)
@@ -72,7 +74,7 @@ async def test_a_slow_browser_is_told_how_much_it_missed() -> None:
     assert (await received(subscription))["seq"] == QUEUED_BATCHES + 1
 
 
-async def test_reading_stops_when_the_last_browser_leaves(store: MemoryFrameStore) -> None:
+async def test_reading_stops_when_the_last_browser_leaves(store: MemoryStore) -> None:
     hub = Hub(store)
     subscription = await hub.subscribe(JOB)
     append(store, 0)
@@ -85,7 +87,7 @@ async def test_reading_stops_when_the_last_browser_leaves(store: MemoryFrameStor
 
 
 async def test_garbage_in_the_stream_is_counted_and_the_page_goes_on(
-    store: MemoryFrameStore,
+    store: MemoryStore,
 ) -> None:
     subscription = await Hub(store).subscribe(JOB)
     append(store, 0, b"garbage")
@@ -96,12 +98,22 @@ async def test_garbage_in_the_stream_is_counted_and_the_page_goes_on(
     assert batch["t"] == [START_MS + 100]
 
 
-class FlakyStore(MemoryFrameStore):
+async def test_what_ended_comes_with_the_windows(store: MemoryStore) -> None:
+    subscription = await Hub(store).subscribe(JOB)
+    store.append(keys.activities(JOB), START_MS, activity.encode(ACTIVITIES))
+    append(store, 0)
+    kinds: list[str] = []
+    while len(kinds) < 2:
+        kinds += [each["kind"] for each in (await received(subscription))["activities"]]
+    assert kinds == ["compaction", "gc"]
+
+
+class FlakyStore(MemoryStore):
     failures = 2
 
     async def follow(
-        self, after_ms: Mapping[str, int], wait_ms: int
-    ) -> Mapping[str, Sequence[StoredFrame]]:
+        self, after_ms: Mapping[Stream, int], wait_ms: int
+    ) -> Mapping[Stream, Sequence[Entry]]:
         if self.failures:
             self.failures -= 1
             raise StoreUnavailable("away")

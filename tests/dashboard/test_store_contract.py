@@ -1,4 +1,4 @@
-"""Every FrameStore behaves like this, whatever it is made of."""
+"""Every Store behaves like this, whatever it is made of."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
@@ -9,56 +9,59 @@ from redis import Redis
 
 from collectors import keys
 from collectors.announcement import Announcement, to_hash
-from dashboard.store import FrameStore, StoredFrame, StoreUnavailable
-from dashboard.store.memory import MemoryFrameStore
-from dashboard.store.redis import READ_AT_ONCE, RedisFrameStore
+from collectors.keys import Stream
+from dashboard.store import Entry, Store, StoreUnavailable
+from dashboard.store.memory import MemoryStore
+from dashboard.store.redis import READ_AT_ONCE, RedisStore
 from dashboard.testing.stack import RedisServer
 from tests.made import ANNOUNCEMENT, START_MS, announcement
 
 JOB = ANNOUNCEMENT.job_id
+FRAMES = keys.frames(JOB)
+OTHER = keys.frames("other.job")
 
 
 @dataclass(frozen=True)
 class Tried:
     """A store, and how its collector would write to it."""
 
-    store: FrameStore
-    append: Callable[[str, int, bytes], None]
+    store: Store
+    append: Callable[[Stream, int, bytes], None]
     announce: Callable[[Announcement], None]
 
 
 @pytest.fixture(params=["memory", "redis"])
 async def tried(request: pytest.FixtureRequest) -> AsyncIterator[Tried]:
     if request.param == "memory":
-        memory = MemoryFrameStore()
+        memory = MemoryStore()
         yield Tried(memory, memory.append, memory.announce)
         return
     server: RedisServer = request.getfixturevalue("redis")
     client = Redis.from_url(server.url)
 
-    def append(job_id: str, start_ms: int, payload: bytes) -> None:
-        client.xadd(keys.frames(job_id), {keys.FRAME_FIELD: payload}, id=f"{start_ms}-0")
+    def append(stream: Stream, at_ms: int, payload: bytes) -> None:
+        client.xadd(stream.key, {keys.PAYLOAD: payload}, id=f"{at_ms}-0")
 
     def announce(announced: Announcement) -> None:
         client.hset(keys.job(announced.job_id), mapping=to_hash(announced))  # type: ignore[arg-type]
         client.zadd(keys.JOBS, {announced.job_id: announced.heartbeat_ms})
 
-    store = RedisFrameStore(server.url)
+    store = RedisStore(server.url)
     yield Tried(store, append, announce)
     await store.close()
 
 
-def fill(tried: Tried, count: int, job_id: str = JOB) -> list[StoredFrame]:
-    frames = [StoredFrame(START_MS + 50 * at, b"%d" % at) for at in range(count)]
+def fill(tried: Tried, count: int, stream: Stream = FRAMES) -> list[Entry]:
+    frames = [Entry(START_MS + 50 * at, b"%d" % at) for at in range(count)]
     for frame in frames:
-        tried.append(job_id, frame.start_ms, frame.payload)
+        tried.append(stream, frame.at_ms, frame.payload)
     return frames
 
 
 async def test_nothing_is_known_at_first(tried: Tried) -> None:
     assert list(await tried.store.announcements()) == []
-    assert list(await tried.store.frames(JOB, 0, 2**50)) == []
-    assert await tried.store.newest_ms(JOB) == -1
+    assert list(await tried.store.entries(FRAMES, 0, 2**50)) == []
+    assert await tried.store.newest_ms(FRAMES) == -1
 
 
 async def test_announced_jobs_are_listed(tried: Tried) -> None:
@@ -77,65 +80,76 @@ async def test_the_newest_announcement_of_a_job_counts(tried: Tried) -> None:
 
 
 async def test_a_range_includes_its_start_and_not_its_end(tried: Tried) -> None:
-    frames = fill(tried, 10)
-    found = await tried.store.frames(JOB, frames[2].start_ms, frames[5].start_ms)
-    assert list(found) == frames[2:5]
+    entries = fill(tried, 10)
+    found = await tried.store.entries(FRAMES, entries[2].at_ms, entries[5].at_ms)
+    assert list(found) == entries[2:5]
 
 
 async def test_a_range_longer_than_one_read_comes_whole(tried: Tried) -> None:
-    frames = fill(tried, READ_AT_ONCE + 5)
-    assert list(await tried.store.frames(JOB, 0, 2**50)) == frames
+    entries = fill(tried, READ_AT_ONCE + 5)
+    assert list(await tried.store.entries(FRAMES, 0, 2**50)) == entries
+
+
+async def test_frames_and_activities_of_a_job_do_not_mix(tried: Tried) -> None:
+    fill(tried, 3)
+    fill(tried, 1, keys.activities(JOB))
+    assert len(await tried.store.entries(keys.activities(JOB), 0, 2**50)) == 1
+    news = await tried.store.follow({FRAMES: -1, keys.activities(JOB): -1}, wait_ms=10)
+    assert {stream.kind: len(each) for stream, each in news.items()} == {
+        "frames": 3,
+        "activities": 1,
+    }
 
 
 async def test_jobs_do_not_mix(tried: Tried) -> None:
     fill(tried, 3)
-    fill(tried, 1, "other.job")
-    assert len(await tried.store.frames("other.job", 0, 2**50)) == 1
+    fill(tried, 1, OTHER)
+    assert len(await tried.store.entries(OTHER, 0, 2**50)) == 1
 
 
 async def test_the_newest_frame_is_known(tried: Tried) -> None:
-    frames = fill(tried, 4)
-    assert await tried.store.newest_ms(JOB) == frames[-1].start_ms
+    entries = fill(tried, 4)
+    assert await tried.store.newest_ms(FRAMES) == entries[-1].at_ms
 
 
 async def test_following_gives_what_came_after(tried: Tried) -> None:
-    frames = fill(tried, 5)
-    news = await tried.store.follow({JOB: frames[2].start_ms, "other.job": -1}, wait_ms=10)
-    assert {job_id: list(each) for job_id, each in news.items()} == {JOB: frames[3:]}
+    entries = fill(tried, 5)
+    news = await tried.store.follow({FRAMES: entries[2].at_ms, OTHER: -1}, wait_ms=10)
+    assert {stream: list(each) for stream, each in news.items()} == {FRAMES: entries[3:]}
 
 
 async def test_following_from_the_beginning_gives_all(tried: Tried) -> None:
-    frames = fill(tried, 2)
-    assert list((await tried.store.follow({JOB: -1}, wait_ms=10))[JOB]) == frames
+    entries = fill(tried, 2)
+    assert list((await tried.store.follow({FRAMES: -1}, wait_ms=10))[FRAMES]) == entries
 
 
 async def test_following_wakes_for_a_frame_that_comes_while_it_waits(tried: Tried) -> None:
-    waiting = asyncio.create_task(tried.store.follow({JOB: -1}, wait_ms=5_000))
+    waiting = asyncio.create_task(tried.store.follow({FRAMES: -1}, wait_ms=5_000))
     await asyncio.sleep(0.05)
-    frames = fill(tried, 1)
+    entries = fill(tried, 1)
     news = await asyncio.wait_for(waiting, timeout=2)
-    assert list(news[JOB]) == frames
+    assert list(news[FRAMES]) == entries
 
 
 async def test_following_gives_up_after_its_time(tried: Tried) -> None:
-    assert dict(await tried.store.follow({JOB: -1}, wait_ms=20)) == {}
+    assert dict(await tried.store.follow({FRAMES: -1}, wait_ms=20)) == {}
     assert dict(await tried.store.follow({}, wait_ms=20)) == {}
 
 
 async def test_a_redis_that_is_away_is_unavailable_and_then_back(redis: RedisServer) -> None:
-    store = RedisFrameStore(redis.url)
-    assert await store.newest_ms(JOB) == -1
+    store = RedisStore(redis.url)
+    assert await store.newest_ms(FRAMES) == -1
     redis.stop()
     for call in (
         store.announcements(),
-        store.frames(JOB, 0, 2**50),
-        store.newest_ms(JOB),
-        store.follow({JOB: -1}, 10),
+        store.entries(FRAMES, 0, 2**50),
+        store.newest_ms(FRAMES),
+        store.follow({FRAMES: -1}, 10),
     ):
         with pytest.raises(StoreUnavailable):
             await call
     redis.start()
-    assert await store.newest_ms(JOB) == -1
+    assert await store.newest_ms(FRAMES) == -1
     await store.close()
 
 
@@ -143,8 +157,8 @@ async def test_what_others_wrote_into_our_keys_does_no_harm(redis: RedisServer) 
     client = Redis.from_url(redis.url)
     client.zadd(keys.JOBS, {b"\xff\xfe": 1, b"half": 2})
     client.hset(keys.job("half"), "job_id", "half")
-    client.xadd(keys.frames(JOB), {"colour": "blue"}, id=f"{START_MS}-0")
-    store = RedisFrameStore(redis.url)
+    client.xadd(FRAMES.key, {"colour": "blue"}, id=f"{START_MS}-0")
+    store = RedisStore(redis.url)
     assert list(await store.announcements()) == []
-    assert list(await store.frames(JOB, 0, 2**50)) == [StoredFrame(START_MS, b"")]
+    assert list(await store.entries(FRAMES, 0, 2**50)) == [Entry(START_MS, b"")]
     await store.close()

@@ -8,7 +8,7 @@ from collectors import keys
 from collectors.announcement import to_hash
 from dashboard import jobs
 from dashboard.models import Job, Run
-from dashboard.store import frame_store
+from dashboard.store import the_store
 from dashboard.tasks import DAY_MS, forget_old_records, register_jobs
 from dashboard.testing.stack import RedisServer
 from tests.made import ANNOUNCEMENT, announcement
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.django_db
 def on_redis(redis: RedisServer, settings: Settings) -> RedisServer:
     settings.REDIS_URL = redis.url
     settings.CHANNEL_LAYERS = {"default": {"BACKEND": "channels.layers.InMemoryChannelLayer"}}
-    frame_store.cache_clear()
+    the_store.cache_clear()
     return redis
 
 

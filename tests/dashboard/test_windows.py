@@ -1,6 +1,6 @@
 from collectors.wire import Batch, ExecutorSample, Health, encode
 from dashboard import windows
-from dashboard.store import StoredFrame
+from dashboard.store import Entry
 from tests.made import START_MS, frame
 
 
@@ -73,11 +73,11 @@ def test_the_collectors_own_losses_are_those_of_the_newest_frame() -> None:
 
 def test_frames_that_cannot_be_read_are_counted_and_passed_over() -> None:
     stored = [
-        StoredFrame(START_MS, encode(frame(0))),
-        StoredFrame(START_MS + 50, b"garbage"),
-        StoredFrame(START_MS + 100, b"\xc7\x63"),
-        StoredFrame(START_MS + 150, b""),
-        StoredFrame(START_MS + 200, encode(frame(4))),
+        Entry(START_MS, encode(frame(0))),
+        Entry(START_MS + 50, b"garbage"),
+        Entry(START_MS + 100, b"\xc7\x63"),
+        Entry(START_MS + 150, b""),
+        Entry(START_MS + 200, encode(frame(4))),
     ]
     frames, unreadable = windows.read(stored)
     assert frames == [frame(0), frame(4)]

@@ -95,8 +95,8 @@ def test_garbage_in_the_stream_is_counted_on_the_page_that_goes_on(
     wait_for_chart(page, "Number(chart.points) > 20 && chart.state === 'live'")
     garbage_ms = now_ms()
     client = Redis.from_url(running.redis.url)
-    newest: Any = client.xrevrange(keys.frames(JOB_ID), count=1)
+    newest: Any = client.xrevrange(keys.frames(JOB_ID).key, count=1)
     at_ms = int(newest[0][0].split(b"-")[0]) + 1
-    client.xadd(keys.frames(JOB_ID), {keys.FRAME_FIELD: b"garbage"}, id=f"{at_ms}-0")
+    client.xadd(keys.frames(JOB_ID).key, {keys.PAYLOAD: b"garbage"}, id=f"{at_ms}-0")
     wait_for_chart(page, "Number(chart.lastWindowMs) > argument", garbage_ms)
     expect(page.locator("[data-health]")).to_contain_text("1", timeout=PATIENCE_MS)
