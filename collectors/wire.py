@@ -22,6 +22,9 @@ Integers are LEB128, texts UTF-8 behind their length (`collectors.codec`).
     tag 5     backlog                    varint rows the source has and the query has not read
     tag 6     stamped                    present, and empty, once this run counted a record: from
                                          then on, no latencies means no records
+    tag 7     state                      varint number of stateful operators, then each
+                varint operator, varint flushes and varint compactions that ran at once at most,
+                varint most files on level 0 in one partition + 1 (0 = not known yet)
 
 Absent sections are empty. A reader skips tags it does not know, so a section can be added without
 a new version; the version changes when a reader of the old one would misread.
@@ -48,7 +51,7 @@ PHASES = (
     "commitOffsets",
 )
 
-_LATENCY, _BATCHES, _EXECUTORS, _HEALTH, _BACKLOG, _STAMPED = range(1, 7)
+_LATENCY, _BATCHES, _EXECUTORS, _HEALTH, _BACKLOG, _STAMPED, _STATE = range(1, 8)
 
 
 class UnknownVersion(Garbled):
@@ -76,6 +79,16 @@ class ExecutorSample:
 
 
 @dataclass(frozen=True)
+class OperatorState:
+    """What the state stores of one operator did in a window, over all its partitions."""
+
+    operator: int
+    flushes: int = 0
+    compactions: int = 0
+    l0_files: int | None = None
+
+
+@dataclass(frozen=True)
 class Health:
     """Totals since the run began; they only rise."""
 
@@ -98,6 +111,7 @@ class Frame:
     health: Health = field(default_factory=Health)
     backlog_rows: int | None = None
     stamped: bool = False
+    state: tuple[OperatorState, ...] = ()
 
     @property
     def start_ms(self) -> int:
@@ -125,6 +139,8 @@ def encode(frame: Frame) -> bytes:
         _section(out, _BACKLOG, section)
     if frame.stamped:
         _section(out, _STAMPED, Writer())
+    if frame.state:
+        _section(out, _STATE, _state(frame.state))
     return out.bytes()
 
 
@@ -150,6 +166,7 @@ def decode(data: bytes) -> Frame:
         health=_read_health(s) if (s := sections.get(_HEALTH)) else Health(),
         backlog_rows=s.varint() if (s := sections.get(_BACKLOG)) else None,
         stamped=_STAMPED in sections,
+        state=_read_state(s) if (s := sections.get(_STATE)) else (),
     )
 
 
@@ -202,6 +219,24 @@ def _read_executors(reader: Reader) -> tuple[ExecutorSample, ...]:
             host=reader.text(),
             metrics={reader.varint(): reader.signed() for _ in range(reader.varint())},
         )
+        for _ in range(reader.varint())
+    )
+
+
+def _state(state: tuple[OperatorState, ...]) -> Writer:
+    out = Writer()
+    out.varint(len(state))
+    for each in state:
+        out.varint(each.operator)
+        out.varint(each.flushes)
+        out.varint(each.compactions)
+        out.optional(each.l0_files)
+    return out
+
+
+def _read_state(reader: Reader) -> tuple[OperatorState, ...]:
+    return tuple(
+        OperatorState(reader.varint(), reader.varint(), reader.varint(), reader.optional())
         for _ in range(reader.varint())
     )
 

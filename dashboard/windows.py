@@ -34,6 +34,7 @@ def columns(job_id: str, frames: Sequence[Frame], unreadable: int) -> dict[str, 
         "t": [frame.start_ms for frame in frames],
         "latency": {"source": source, **_latency([_histogram(f, source) for f in frames])},
         "cpu": _cpu(frames),
+        "state": _state(frames),
         "rows_in": [sum(b.rows_in for b in f.batches) if f.batches else None for f in frames],
         "backlog_rows": [frame.backlog_rows for frame in frames],
         "batches": [_batch(batch) for frame in frames for batch in frame.batches],
@@ -91,6 +92,19 @@ def _host_cpu(frame: Frame, host: str) -> float | None:
         if sample.host == host and HOST_CPU in sample.metrics
     ]
     return max(shares) / 10 if shares else None
+
+
+def _state(frames: Sequence[Frame]) -> dict[str, dict[str, list[int | None]]]:
+    """Per operator, how many of its state stores were at it at once."""
+    operators = sorted({each.operator for frame in frames for each in frame.state})
+    rows = [{each.operator: each for each in frame.state} for frame in frames]
+    return {
+        name: {
+            str(operator): [getattr(row.get(operator), name, None) for row in rows]
+            for operator in operators
+        }
+        for name in ("flushes", "compactions", "l0_files")
+    }
 
 
 def _batch(batch: Batch) -> dict[str, int]:

@@ -76,6 +76,14 @@ class CollectorOut(Schema):
     unreadable: int
 
 
+class StateOut(Schema):
+    """By operator: how many of its state stores flushed or compacted at once; files on level 0."""
+
+    flushes: dict[str, list[int | None]]
+    compactions: dict[str, list[int | None]]
+    l0_files: dict[str, list[int | None]]
+
+
 class WindowsOut(Schema):
     """Columns of equal length, one row per 50 ms window, ascending by `t`."""
 
@@ -84,6 +92,7 @@ class WindowsOut(Schema):
     t: list[int]
     latency: LatencyOut
     cpu: dict[str, list[float | None]]
+    state: StateOut
     rows_in: list[int | None]
     backlog_rows: list[int | None]
     batches: list[BatchOut]

@@ -5,7 +5,16 @@ from hypothesis import strategies as st
 from collectors import wire
 from collectors.buckets import Histogram
 from collectors.codec import Garbled
-from collectors.wire import Batch, ExecutorSample, Frame, Health, UnknownVersion, decode, encode
+from collectors.wire import (
+    Batch,
+    ExecutorSample,
+    Frame,
+    Health,
+    OperatorState,
+    UnknownVersion,
+    decode,
+    encode,
+)
 from tests.made import FULL_FRAME, RUN_ID
 
 # A change here is a change of the format: old frames in Redis and older readers must be thought of.
@@ -20,6 +29,7 @@ GOLDEN = bytes.fromhex(
     "0406 01 02 03 04 05 06"  # health
     "0502 d209"  # backlog
     "0600"  # stamped
+    "0709 02 00 04 02 06 01 00 00 00"  # state: two operators
 )
 
 naturals = st.integers(min_value=0, max_value=2**53)
@@ -47,6 +57,9 @@ frames = st.builds(
     health=st.builds(Health, *[naturals] * 6),
     backlog_rows=st.none() | naturals,
     stamped=st.booleans(),
+    state=st.lists(
+        st.builds(OperatorState, naturals, naturals, naturals, st.none() | naturals), max_size=3
+    ).map(tuple),
 )
 
 

@@ -1,4 +1,4 @@
-from collectors.wire import Batch, ExecutorSample, Health, encode
+from collectors.wire import Batch, ExecutorSample, Health, OperatorState, encode
 from dashboard import windows
 from dashboard.store import Entry
 from tests.made import START_MS, frame
@@ -57,6 +57,15 @@ def test_executors_of_one_host_show_as_one_host() -> None:
     )
     cpu = windows.columns("job", [frame(0, executors=samples), frame(1)], 0)["cpu"]
     assert cpu == {"node-a": [42.0, None], "node-b": [None, None]}
+
+
+def test_the_state_of_each_operator_is_a_column() -> None:
+    frames = [frame(0, state=(OperatorState(0, 4, 2, 5),)), frame(1, state=(OperatorState(1, 1),))]
+    assert windows.columns("job", frames, 0)["state"] == {
+        "flushes": {"0": [4, None], "1": [None, 1]},
+        "compactions": {"0": [2, None], "1": [None, 0]},
+        "l0_files": {"0": [5, None], "1": [None, None]},
+    }
 
 
 def test_the_collectors_own_losses_are_those_of_the_newest_frame() -> None:

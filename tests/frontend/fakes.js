@@ -73,6 +73,8 @@ function batch(times, values = {}) {
       ...values,
     },
     cpu: { a: column(50) },
+    state: { flushes: {}, compactions: {}, l0_files: {} },
+    activities: [],
     rows_in: column(7),
     backlog_rows: column(null),
     batches: [],

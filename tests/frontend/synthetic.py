@@ -47,11 +47,37 @@ def windows(start_ms: int, end_ms: int, *, source: str = "record", **collector: 
             **{name: [row["latency"][name] for row in rows] for name in COLUMNS},
         },
         "cpu": {host: [row["cpu"][i] for row in rows] for i, host in enumerate(HOSTS)},
+        "state": {
+            "flushes": {str(operator): [row["flushes"] for row in rows] for operator in (0, 1)},
+            "compactions": {"0": [row["compactions"] for row in rows]},
+            "l0_files": {"0": [3 for _ in rows]},
+        },
+        "activities": activities(start_ms, end_ms),
         "rows_in": [row["rows_in"] for row in rows],
         "backlog_rows": [0 for _ in rows],
         "batches": [],
         "collector": {"dropped": 0, "late": 0, "unreadable": 0, **collector},
     }
+
+
+def activities(start_ms: int, end_ms: int) -> list[Json]:
+    """A GC pause of 30 ms every 7 s."""
+    first = -(-start_ms // 7_000) * 7_000
+    return [
+        {
+            "kind": "gc",
+            "start_ms": at_ms,
+            "end_ms": at_ms + 30,
+            "executor": "1",
+            "operator": None,
+            "partition": None,
+            "name": "G1 Young Generation",
+            "reason": "G1 Evacuation Pause",
+            "input_bytes": None,
+            "output_bytes": None,
+        }
+        for at_ms in range(first, end_ms, 7_000)
+    ]
 
 
 def _window(number: int) -> Json:
@@ -77,4 +103,10 @@ def _window(number: int) -> Json:
         }
     load = 92 if busy else 38
     cpu = [min(100.0, max(0.0, load * share + chance.gauss(0, 5))) for share in (1, 0.8, 0.35)]
-    return {"latency": latency, "cpu": cpu, "rows_in": latency["count"]}
+    return {
+        "latency": latency,
+        "cpu": cpu,
+        "rows_in": latency["count"],
+        "flushes": 8 if place == 4 else 0,
+        "compactions": 6 if spiking and place >= 4 else 0,
+    }

@@ -41,6 +41,8 @@ class Live(StandIn):
     def answer(self, path: str, query: dict[str, str]) -> Any:
         if path == f"/jobs/{JOB.id}":
             return synthetic.job(self.job_state, last_seen_ms=self.edge_ms())
+        if path == f"/jobs/{JOB.id}/activities":
+            return {"items": synthetic.activities(int(query["start_ms"]), int(query["end_ms"]))}
         assert path == f"/jobs/{JOB.id}/windows"
         assert int(query["end_ms"]) - int(query["start_ms"]) <= 15 * 60 * 1000
         end_ms = min(int(query["end_ms"]), self.edge_ms())
@@ -282,14 +284,35 @@ def test_the_cursor_reads_out_the_window_under_it(live: Live, page: Page) -> Non
     expect(values.nth(0)).to_have_text("")
 
 
-def test_hiding_every_series_keeps_both_panels(live: Live, page: Page) -> None:
+def test_every_panel_is_there_on_one_time_axis(live: Live, page: Page) -> None:
+    live.start()
+    wait_for_chart(page)
+    for title in (
+        "Latency",
+        "Host CPU",
+        "Flushes at once",
+        "Compactions at once",
+        "GC pauses",
+        "Backlog, rows",
+    ):
+        expect(page.locator(".annotation-text", has_text=title)).to_have_count(1)
+    expect(page.locator(".xaxislayer-above, .xaxislayer-below").first).to_be_attached()
+    expect(page.locator(".xtitle")).to_have_count(1)
+    # Two operators flush, one compacts, and every pause is in one path.
+    expect(page.locator(".subplot.xy3 .js-line")).to_have_count(2)
+    expect(page.locator(".subplot.xy4 .js-line")).to_have_count(1)
+    expect(page.locator(".shapelayer path")).to_have_count(1)
+
+
+def test_hiding_every_series_keeps_the_panels(live: Live, page: Page) -> None:
     live.start()
     wait_for_chart(page)
     for item in page.locator(".legend-item").all():
         item.click()
         expect(item).to_have_attribute("aria-pressed", "false")
-    expect(page.locator(".subplot.xy, .subplot.xy2")).to_have_count(2)
-    expect(page.locator(".scatterlayer .js-line")).to_have_count(0)
+    expect(page.locator(".cartesianlayer > .subplot")).to_have_count(6)
+    for panel in ("xy", "xy2"):
+        expect(page.locator(f".subplot.{panel} .js-line")).to_have_count(0)
     assert live.errors == []
 
 
@@ -299,9 +322,10 @@ def test_windows_are_dotted_where_there_is_room_in_one_element_per_series(
     """A thousand markers, an element each, made a redraw three times as long."""
     live.start()
     wait_for_chart(page)
-    expect(page.locator(".shapelayer path")).to_have_count(0)
+    # One path is that of the GC pauses.
+    expect(page.locator(".shapelayer path")).to_have_count(1)
     page.get_by_label("Span").select_option("60000")
-    expect(page.locator(".shapelayer path")).to_have_count(4)
+    expect(page.locator(".shapelayer path")).to_have_count(5)
 
 
 def test_times_switch_to_utc(live: Live, page: Page) -> None:

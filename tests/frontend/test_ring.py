@@ -96,9 +96,9 @@ def test_a_host_is_forgotten_once_its_last_window_is_gone(blank: Page) -> None:
         const after = [];
         for (let i = 0; i < 50; i += 1) {
           ring.put({ ...batch([i * 50]), cpu: { [`pod-${i}`]: [10] } });
-          after.push(ring.hosts.length);
+          after.push(ring.names("cpu").length);
         }
-        return [Math.max(...after), ring.hosts];""",
+        return [Math.max(...after), ring.names("cpu")];""",
     )
     assert hosts == [4, ["pod-46", "pod-47", "pod-48", "pod-49"]]
 

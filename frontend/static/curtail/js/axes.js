@@ -1,6 +1,6 @@
 /** Round places for the marks of the axes, with their labels. */
 
-import { tick } from "./format.js";
+import { count, text as countText, tick } from "./format.js";
 import { clockTime, hourMinute, windowTime } from "./times.js";
 
 const TIME_STEPS_MS = [
@@ -23,6 +23,23 @@ export function timeMarks([startMs, endMs], wanted, zone) {
 export function latencyAxis(low, high, scale) {
   if (!(high > 0)) return scale === "log" ? logAxis(10, 1000) : linearAxis(1000);
   return scale === "log" ? logAxis(low > 0 ? low : high / 100, high) : linearAxis(high);
+}
+
+/** Percent of a host: always the whole of it. */
+export function shareAxis() {
+  return { type: "linear", range: [0, 103], values: [0, 50, 100], labels: ["0", "50 %", "100 %"] };
+}
+
+/** Whole numbers from zero, with the round value above the highest. */
+export function countAxis(high) {
+  const top = high > 0 ? Math.max(2, roundUp(high, [1, 2, 4, 6, 8])) : 2;
+  return { type: "linear", range: [0, top * 1.06], values: [0, top], labels: ["0", countText(count(top))] };
+}
+
+/** Durations from zero. */
+export function stemAxis({ high }) {
+  const top = high > 0 ? roundUp(high, [1, 2, 5]) : 10;
+  return { type: "linear", range: [0, top * 1.06], values: [0, top], labels: ["0", label(top)] };
 }
 
 function linearAxis(high) {

@@ -1,9 +1,8 @@
 /** The Plotly figure for a ring and a time range: data and layout, no drawing. */
 
-import { latencyAxis, timeMarks } from "./axes.js";
+import { timeMarks } from "./axes.js";
 import { bucketLength, reduce } from "./downsample.js";
-import { placeOf } from "./hosts.js";
-import { PERCENTILES } from "./ring.js";
+import { PANELS } from "./panels.js";
 import { zoneName } from "./times.js";
 
 export const PERCENTILE_NAMES = { p50: "p50", p90: "p90", p99: "p99", p999: "p99.9" };
@@ -16,8 +15,11 @@ const GAP_MS = 1500;
 const DOTTED_POINTS = 420;
 const DOT_PX = 4;
 const PX_PER_TIME_MARK = 96;
+// Between panels there is room for the title of the lower one.
+const BETWEEN_PX = 30;
 
-export function figure({ ring, range, scale, zone, hidden, colours, width, height }) {
+export function figure(picture) {
+  const { ring, range, width } = picture;
   const [startMs, endMs] = range;
   // A gap's length more on either side, so that lines run out of the picture.
   const shape = {
@@ -26,28 +28,38 @@ export function figure({ ring, range, scale, zone, hidden, colours, width, heigh
     bucketMs: bucketLength(endMs - startMs, Math.min(BUCKETS, width - MARGIN.l - MARGIN.r), ring.windowMs),
     gapMs: GAP_MS,
   };
+  const drawn = PANELS.map((panel, place) => drawPanel(panel, place, shape, picture));
+  return {
+    data: drawn.flatMap(({ data }) => data),
+    layout: { ...layout(picture, drawn), shapes: drawn.flatMap(({ shapes }) => shapes) },
+  };
+}
+
+function drawPanel(panel, place, shape, { ring, intervals, range, hidden, colours }) {
+  const axis = axisName(place);
   // A panel without a trace is not drawn: one that shows nothing keeps it in its place.
-  const data = ["y", "y2"].map((axis) => line({ x: [null], y: [null] }, { axis }));
+  const data = [line({ x: [null], y: [null] }, { axis })];
   const shapes = [];
   const extent = { low: Infinity, high: -Infinity };
-  for (const name of PERCENTILES) {
-    if (hidden.has(name)) continue;
-    const series = reduce((number) => ring.value(name, number), shape);
-    const look = { colour: colours[name], axis: "y", width: 1.5 };
-    stretch(extent, series, range);
-    data.push(line(series, look));
-    shapes.push(dots(series.x.length <= DOTTED_POINTS ? series : series.lone, look));
+  if (panel.stems) {
+    const stems = panel.stems(intervals, range);
+    for (const { start_ms, end_ms } of stems) stretch(extent, { x: [start_ms], y: [end_ms - start_ms] }, range);
+    shapes.push(stemPath(stems, panel.colour(colours), axis));
+  } else {
+    for (const { key, at, look } of panel.series(ring, colours)) {
+      if (hidden.has(key)) continue;
+      const series = reduce(at, shape);
+      stretch(extent, series, range);
+      data.push(line(series, { ...look, axis }));
+      const dotted = panel.dotted && series.x.length <= DOTTED_POINTS;
+      shapes.push(dots(dotted ? series : series.lone, { ...look, axis }));
+    }
   }
-  for (const host of ring.hosts) {
-    if (hidden.has(host)) continue;
-    const series = reduce((number) => ring.cpuOf(host, number), shape);
-    const { colour, dash } = placeOf(host);
-    const look = { colour: colours.hosts[colour], axis: "y2", width: 1.25, dash, opacity: 0.8 };
-    data.push(line(series, look));
-    shapes.push(dots(series.lone, look));
-  }
-  const axes = layout({ range, scale, zone, colours, width, height, extent });
-  return { data, layout: { ...axes, shapes: shapes.filter(Boolean) } };
+  return { panel, extent, data, shapes: shapes.filter(Boolean) };
+}
+
+function axisName(place) {
+  return place === 0 ? "y" : `y${place + 1}`;
 }
 
 function line({ x, y }, { colour, axis, width, dash = "solid", opacity = 1 }) {
@@ -75,6 +87,12 @@ function dots({ x, y }, { colour, axis }) {
   return path && { type: "path", path, xref: "x", yref: axis, line: { color: colour, width: DOT_PX } };
 }
 
+// One upright line per interval, as high as it was long: a short pause stays visible at any zoom.
+function stemPath(intervals, colour, axis) {
+  const path = intervals.map(({ start_ms, end_ms }) => `M${start_ms},0L${start_ms},${end_ms - start_ms}`).join("");
+  return path && { type: "path", path, xref: "x", yref: axis, line: { color: colour, width: 1.5 } };
+}
+
 function stretch(extent, { x, y }, [startMs, endMs]) {
   for (let i = 0; i < x.length; i += 1) {
     if (y[i] === null || x[i] < startMs || x[i] > endMs) continue;
@@ -83,9 +101,8 @@ function stretch(extent, { x, y }, [startMs, endMs]) {
   }
 }
 
-function layout({ range, scale, zone, colours, width, height, extent }) {
+function layout({ range, scale, zone, colours, width, height }, drawn) {
   const times = timeMarks(range, Math.max(3, (width - MARGIN.l - MARGIN.r) / PX_PER_TIME_MARK), zone);
-  const latency = latencyAxis(extent.low, extent.high, scale);
   const axis = {
     gridcolor: colours.hairline,
     gridwidth: 1,
@@ -95,6 +112,16 @@ function layout({ range, scale, zone, colours, width, height, extent }) {
     tickmode: "array",
     tickfont: { color: colours.muted, size: 12 },
   };
+  const axes = {};
+  const annotations = [];
+  domains(height).forEach((domain, place) => {
+    const { panel, extent } = drawn[place];
+    const { type, range: shown, values, labels } = panel.axis(extent, scale);
+    const name = axisName(place).replace("y", "yaxis");
+    axes[name] = { ...axis, domain, fixedrange: true, type, range: shown, tickvals: values, ticktext: labels };
+    const nothing = extent.high === -Infinity && panel.absent;
+    annotations.push(panelTitle(nothing ? `${panel.title} — ${panel.absent}` : panel.title, `${axisName(place)} domain`, colours));
+  });
   return {
     width,
     height,
@@ -110,34 +137,30 @@ function layout({ range, scale, zone, colours, width, height, extent }) {
       ...axis,
       // Numbers, not dates: Plotly knows no zones, and moves dates by the browser's offset.
       type: "linear",
-      anchor: "y2",
+      anchor: axisName(PANELS.length - 1),
       range: [...range],
       tickvals: times.values,
       ticktext: times.labels,
       title: { text: zoneName(range[1], zone), font: { color: colours.muted, size: 12 }, standoff: 4 },
     },
-    yaxis: {
-      ...axis,
-      domain: [0.38, 1],
-      fixedrange: true,
-      type: latency.type,
-      range: latency.range,
-      tickvals: latency.values,
-      ticktext: latency.labels,
-    },
-    yaxis2: {
-      ...axis,
-      domain: [0, 0.28],
-      fixedrange: true,
-      range: [0, 103],
-      tickvals: [0, 50, 100],
-      ticktext: ["0", "50 %", "100 %"],
-    },
-    annotations: [
-      panelTitle("Latency", "y domain", colours),
-      panelTitle("Host CPU", "y2 domain", colours),
-    ],
+    ...axes,
+    annotations,
   };
+}
+
+/** The vertical share of each panel, from the top, as Plotly counts it: from the bottom. */
+function domains(height) {
+  const inner = height - MARGIN.t - MARGIN.b;
+  const gap = BETWEEN_PX / inner;
+  const free = 1 - gap * (PANELS.length - 1);
+  const weights = PANELS.reduce((sum, { weight }) => sum + weight, 0);
+  let top = 1;
+  return PANELS.map(({ weight }) => {
+    const bottom = Math.max(0, top - (free * weight) / weights);
+    const domain = [bottom, top];
+    top = bottom - gap;
+    return domain;
+  });
 }
 
 function panelTitle(text, yref, colours) {

@@ -11,6 +11,7 @@ import { PERCENTILE_NAMES } from "./figure.js";
 import { duration, percent, text } from "./format.js";
 import { healthLine } from "./health.js";
 import { keepOnly, placeOf } from "./hosts.js";
+import { Intervals } from "./intervals.js";
 import { Legend } from "./legend.js";
 import { Numbers } from "./numbers.js";
 import { recall, remember } from "./remember.js";
@@ -33,6 +34,7 @@ const id = part("job").dataset.job;
 const jobPath = `jobs/${encodeURIComponent(id)}`;
 const chartRoot = part("chart");
 const ring = new WindowRing();
+const intervals = new Intervals();
 const hidden = new Set(); // series switched off in the legends
 const spanValues = SPANS_MS.map(String);
 const view = new View(Number(recall("span", spanValues, "300000")));
@@ -57,8 +59,14 @@ const numbers = new Numbers(part("stats"), part("stats-caption"), ([startMs, end
 
 const feed = new Feed({
   socketUrl: socketUrl(jobPath),
-  fetchWindows: (startMs, endMs) =>
-    getJson(apiUrl(`${jobPath}/windows?start_ms=${Math.floor(startMs)}&end_ms=${Math.floor(endMs)}`)),
+  fetchWindows: async (startMs, endMs) => {
+    const range = `start_ms=${Math.floor(startMs)}&end_ms=${Math.floor(endMs)}`;
+    const [windows, { items }] = await Promise.all([
+      getJson(apiUrl(`${jobPath}/windows?${range}`)),
+      getJson(apiUrl(`${jobPath}/activities?${range}`)),
+    ]);
+    return { ...windows, activities: items };
+  },
   firstRange: (nowMs) => historyRange(nowMs, job?.last_seen_ms ?? null),
   lastMs: () => ring.lastMs,
   onWindows: take,
@@ -67,6 +75,7 @@ const feed = new Feed({
 
 function take(batch, skip) {
   ring.put(batch, skip);
+  intervals.put(batch.activities);
   still?.put(batch, skip);
   if (batch.latency.source !== "none") part("batch-level").hidden = batch.latency.source !== "batch";
   const health = healthLine(batch.collector);
@@ -138,7 +147,7 @@ function showCursor(atMs, reachMs) {
   const hosts = new Map();
   if (number !== null) {
     for (const key of PERCENTILES) latencies.set(key, text(duration(source.value(key, number))));
-    for (const host of source.hosts) hosts.set(host, text(percent(source.cpuOf(host, number))));
+    for (const host of source.names("cpu")) hosts.set(host, text(percent(source.of("cpu", host, number))));
   }
   const time = atMs === null ? "" : windowTime(number === null ? Math.floor(atMs) : number * source.windowMs, chosenZone());
   latencyLegend.read(time, latencies);
@@ -148,15 +157,16 @@ function showCursor(atMs, reachMs) {
 async function draw(nowMs) {
   dirty = false;
   const source = shown();
-  keepOnly(source.hosts);
+  const hosts = source.names("cpu");
+  keepOnly(hosts);
   hostLegend.show(
-    source.hosts.map((host) => {
+    hosts.map((host) => {
       const { colour, dash } = placeOf(host);
       return { key: host, name: host, swatch: `host-${colour + 1}`, dash };
     }),
   );
   const range = view.range(nowMs, source.lastMs);
-  const tookMs = await chart.draw({ ring: source, range, scale, zone: chosenZone(), hidden });
+  const tookMs = await chart.draw({ ring: source, intervals, range, scale, zone: chosenZone(), hidden });
   // A slow machine gets to do other things for two thirds of the time.
   restUntilMs = performance.now() + 2 * tookMs;
   chartRoot.dataset.drawn = Number(chartRoot.dataset.drawn) + 1;

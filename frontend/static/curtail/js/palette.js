@@ -1,6 +1,6 @@
 /** The colours of tokens.css, resolved for the present theme, for what is drawn outside CSS. */
 
-const NAMES = ["ground", "ink", "muted", "hairline", "p50", "p90", "p99", "p999"];
+const NAMES = ["ground", "ink", "muted", "hairline", "p50", "p90", "p99", "p999", "flush", "compaction", "gc"];
 export const HOST_COLOURS = 7;
 
 export function palette() {
@@ -11,7 +11,7 @@ export function palette() {
     return getComputedStyle(probe).color;
   };
   const colours = Object.fromEntries(NAMES.map((name) => [name, resolve(name)]));
-  colours.hosts = Array.from({ length: HOST_COLOURS }, (_, i) => resolve(`host-${i + 1}`));
+  colours.series = Array.from({ length: HOST_COLOURS }, (_, i) => resolve(`host-${i + 1}`));
   colours.font = getComputedStyle(document.body).fontFamily;
   probe.remove();
   return colours;

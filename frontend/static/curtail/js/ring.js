@@ -12,6 +12,7 @@ export const PERCENTILES = ["p50", "p90", "p99", "p999"];
 
 const LATENCY = ["count", ...PERCENTILES, "max"];
 const ROWS = ["rows_in", "backlog_rows"];
+const GROUPS = ["cpu", "flushes", "compactions"];
 
 export class WindowRing {
   constructor({ windowMs = WINDOW_MS, capacity = KEPT_MS / WINDOW_MS } = {}) {
@@ -22,20 +23,22 @@ export class WindowRing {
     this.frozen = false;
     this.held = new Uint8Array(capacity);
     this.columns = new Map([...LATENCY, ...ROWS].map((name) => [name, emptyColumn(capacity)]));
-    this.cpu = new Map(); // host → {column, newest}
+    // Series that come and go: host or operator → {column, newest}
+    this.groups = new Map(GROUPS.map((group) => [group, new Map()]));
   }
 
   get lastMs() {
     return this.newest === null ? null : this.newest * this.windowMs;
   }
 
-  get hosts() {
-    return [...this.cpu.keys()];
+  /** The members of a group that have a value somewhere. */
+  names(group) {
+    return [...this.groups.get(group).keys()];
   }
 
   /** Takes a WindowBatch; `skip` holds window starts for which newer values are already here. */
   put(batch, skip = null) {
-    const hosts = Object.keys(batch.cpu);
+    const given = { cpu: batch.cpu, flushes: batch.state.flushes, compactions: batch.state.compactions };
     for (let i = 0; i < batch.t.length; i += 1) {
       if (skip?.has(batch.t[i])) continue;
       const number = Math.floor(batch.t[i] / this.windowMs);
@@ -43,9 +46,11 @@ export class WindowRing {
       if (slot === null) continue;
       for (const name of LATENCY) this.columns.get(name)[slot] = batch.latency[name][i] ?? NaN;
       for (const name of ROWS) this.columns.get(name)[slot] = batch[name][i] ?? NaN;
-      for (const host of hosts) this.#putCpu(host, number, slot, batch.cpu[host][i]);
+      for (const group of GROUPS) {
+        for (const name of Object.keys(given[group])) this.#putOne(group, name, number, slot, given[group][name][i]);
+      }
     }
-    this.#forgetHosts();
+    this.#forgetNames();
   }
 
   /** Window numbers [from, to) that overlap the time range and may be held. */
@@ -61,8 +66,8 @@ export class WindowRing {
     return this.columns.get(name)[number % this.capacity];
   }
 
-  cpuOf(host, number) {
-    return this.cpu.get(host).column[number % this.capacity];
+  of(group, name, number) {
+    return this.groups.get(group).get(name).column[number % this.capacity];
   }
 
   /** A copy that keeps its time range: it still takes what was missing, but never moves on. */
@@ -72,8 +77,10 @@ export class WindowRing {
     copy.newest = this.newest;
     copy.held = this.held.slice();
     for (const [name, column] of this.columns) copy.columns.set(name, column.slice());
-    for (const [host, { column, newest }] of this.cpu) {
-      copy.cpu.set(host, { column: column.slice(), newest });
+    for (const [group, members] of this.groups) {
+      for (const [name, { column, newest }] of members) {
+        copy.groups.get(group).set(name, { column: column.slice(), newest });
+      }
     }
     copy.frozen = true;
     return copy;
@@ -105,27 +112,32 @@ export class WindowRing {
       this.held[slot] = 0;
       this.size -= 1;
       for (const column of this.columns.values()) column[slot] = NaN;
-      for (const { column } of this.cpu.values()) column[slot] = NaN;
+      for (const members of this.groups.values()) {
+        for (const { column } of members.values()) column[slot] = NaN;
+      }
     }
     this.newest = number;
   }
 
-  #putCpu(host, number, slot, percent) {
-    let entry = this.cpu.get(host);
+  #putOne(group, name, number, slot, value) {
+    const members = this.groups.get(group);
+    let entry = members.get(name);
     if (!entry) {
-      if (percent === null) return;
+      if (value === null) return;
       entry = { column: emptyColumn(this.capacity), newest: number };
-      this.cpu.set(host, entry);
+      members.set(name, entry);
     }
-    entry.column[slot] = percent ?? NaN;
-    if (percent !== null) entry.newest = Math.max(entry.newest, number);
+    entry.column[slot] = value ?? NaN;
+    if (value !== null) entry.newest = Math.max(entry.newest, number);
   }
 
   // On Kubernetes every new executor is a new host name: without this, a week of them stays.
-  #forgetHosts() {
+  #forgetNames() {
     if (this.frozen) return;
-    for (const [host, { newest }] of this.cpu) {
-      if (newest <= this.newest - this.capacity) this.cpu.delete(host);
+    for (const members of this.groups.values()) {
+      for (const [name, { newest }] of members) {
+        if (newest <= this.newest - this.capacity) members.delete(name);
+      }
     }
   }
 }

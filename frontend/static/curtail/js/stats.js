@@ -28,10 +28,10 @@ export function rowRate(ring, startMs, endMs) {
 export function busiestHost(ring, startMs, endMs) {
   const { from, to } = ring.span(startMs, endMs);
   let found = null;
-  for (const host of ring.hosts) {
+  for (const host of ring.names("cpu")) {
     let sum = 0, held = 0;
     for (let number = from; number < to; number += 1) {
-      const value = ring.cpuOf(host, number);
+      const value = ring.of("cpu", host, number);
       if (Number.isNaN(value)) continue;
       sum += value;
       held += 1;
