@@ -92,7 +92,3 @@ def _java() -> str:
         found = said.splitlines()[0] if said else "nothing"
         raise BuildFault(f"Spark 4 needs Java {OLDEST_JAVA} or later; {java} says: {found}")
     return java
-
-
-if __name__ == "__main__":
-    print(probe_jar())

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
-from collectors import keys, parts, progress, wire
+from collectors import activity, keys, parts, progress, tasks, wire
 from collectors.announcement import Announcement
 from collectors.assembly import Assembler, Running
 from collectors.codec import Garbled
@@ -65,8 +65,11 @@ class Collector:
         now_ms = self._now_ms()
         with self._lock:
             closed = self._assembler.close(now_ms, self._outbox.dropped, self.unreadable)
-            for job_id, frame in closed:
-                self._outbox.ship(keys.frames(job_id), frame.start_ms, wire.encode(frame))
+            for job_id, frame, ended in closed:
+                at_ms = frame.start_ms
+                self._outbox.ship(keys.frames(job_id), at_ms, wire.encode(frame))
+                if ended:
+                    self._outbox.ship(keys.activities(job_id), at_ms, activity.encode(ended))
             if now_ms - self._heartbeat_ms >= HEARTBEAT_MS:
                 self._heartbeat_ms = now_ms
                 for announcement in self._announced.values():
@@ -78,6 +81,12 @@ class Collector:
                 self._assembler.add_part(parts.decode(message.payload), self._now_ms())
             case Kind.QUERY_PROGRESS:
                 self._assembler.add_progress(progress.parse(message.payload), self._now_ms())
+            case Kind.TASKS:
+                self._assembler.add_tasks(tasks.decode_tasks(message.payload))
+            case Kind.EXECUTORS:
+                self._assembler.add_executor(tasks.decode_executor(message.payload))
+            case Kind.TRAFFIC:
+                self._assembler.add_traffic(tasks.decode_traffic(message.payload))
             case Kind.HELLO:
                 self._application = Application(**json.loads(message.payload))
             case Kind.QUERY_STARTED:

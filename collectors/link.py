@@ -20,6 +20,9 @@ class Kind(IntEnum):
     QUERY_PROGRESS = 4
     QUERY_TERMINATED = 5
     LINK_LOSS = 6
+    TASKS = 7
+    EXECUTORS = 8
+    TRAFFIC = 9
 
 
 @dataclass(frozen=True)

@@ -86,7 +86,7 @@ def decode(data: bytes) -> Part:
         executor_id=reader.text(),
         host=reader.text(),
         losses=Losses(reader.varint(), reader.varint(), reader.varint()),
-        metrics=dict((reader.varint(), reader.signed()) for _ in range(reader.varint())),
+        metrics={reader.varint(): reader.signed() for _ in range(reader.varint())},
         latencies=tuple(_latencies(reader, window) for _ in range(reader.varint())),
         events=tuple(
             Event(reader.byte(), reader.varint(), reader.text(), reader.text())

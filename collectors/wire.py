@@ -25,6 +25,11 @@ Integers are LEB128, texts UTF-8 behind their length (`collectors.codec`).
     tag 7     state                      varint number of stateful operators, then each
                 varint operator, varint flushes and varint compactions that ran at once at most,
                 varint most files on level 0 in one partition + 1 (0 = not known yet)
+    tag 8     tasks                      varints: running at once at most, waiting at the end,
+                finished, failed, speculative copies at once at most, started in a place they did
+                not prefer
+    tag 9     traffic                    shuffle bytes of stages that ended: varint number,
+                then each text from executor, text to executor, varint bytes
 
 Absent sections are empty. A reader skips tags it does not know, so a section can be added without
 a new version; the version changes when a reader of the old one would misread.
@@ -51,7 +56,7 @@ PHASES = (
     "commitOffsets",
 )
 
-_LATENCY, _BATCHES, _EXECUTORS, _HEALTH, _BACKLOG, _STAMPED, _STATE = range(1, 8)
+_LATENCY, _BATCHES, _EXECUTORS, _HEALTH, _BACKLOG, _STAMPED, _STATE, _TASKS, _TRAFFIC = range(1, 10)
 
 
 class UnknownVersion(Garbled):
@@ -89,6 +94,23 @@ class OperatorState:
 
 
 @dataclass(frozen=True)
+class TaskCounts:
+    running: int = 0
+    waiting: int = 0
+    finished: int = 0
+    failed: int = 0
+    speculative: int = 0
+    locality_misses: int = 0
+
+
+@dataclass(frozen=True)
+class Shuffled:
+    from_executor: str
+    to_executor: str
+    shuffle_bytes: int
+
+
+@dataclass(frozen=True)
 class Health:
     """Totals since the run began; they only rise."""
 
@@ -112,6 +134,8 @@ class Frame:
     backlog_rows: int | None = None
     stamped: bool = False
     state: tuple[OperatorState, ...] = ()
+    tasks: TaskCounts = field(default_factory=TaskCounts)
+    traffic: tuple[Shuffled, ...] = ()
 
     @property
     def start_ms(self) -> int:
@@ -133,7 +157,7 @@ def encode(frame: Frame) -> bytes:
     if frame.executors:
         _section(out, _EXECUTORS, _executors(frame.executors))
     if frame.health != Health():
-        _section(out, _HEALTH, _health(frame.health))
+        _section(out, _HEALTH, _totals(frame.health))
     if frame.backlog_rows is not None:
         (section := Writer()).varint(frame.backlog_rows)
         _section(out, _BACKLOG, section)
@@ -141,6 +165,10 @@ def encode(frame: Frame) -> bytes:
         _section(out, _STAMPED, Writer())
     if frame.state:
         _section(out, _STATE, _state(frame.state))
+    if frame.tasks != TaskCounts():
+        _section(out, _TASKS, _totals(frame.tasks))
+    if frame.traffic:
+        _section(out, _TRAFFIC, _traffic(frame.traffic))
     return out.bytes()
 
 
@@ -167,6 +195,8 @@ def decode(data: bytes) -> Frame:
         backlog_rows=s.varint() if (s := sections.get(_BACKLOG)) else None,
         stamped=_STAMPED in sections,
         state=_read_state(s) if (s := sections.get(_STATE)) else (),
+        tasks=_read_tasks(s) if (s := sections.get(_TASKS)) else TaskCounts(),
+        traffic=_read_traffic(s) if (s := sections.get(_TRAFFIC)) else (),
     )
 
 
@@ -241,11 +271,31 @@ def _read_state(reader: Reader) -> tuple[OperatorState, ...]:
     )
 
 
-def _health(health: Health) -> Writer:
+def _traffic(traffic: tuple[Shuffled, ...]) -> Writer:
     out = Writer()
-    for total in astuple(health):
-        out.varint(total)
+    out.varint(len(traffic))
+    for each in traffic:
+        out.text(each.from_executor)
+        out.text(each.to_executor)
+        out.varint(each.shuffle_bytes)
     return out
+
+
+def _read_traffic(reader: Reader) -> tuple[Shuffled, ...]:
+    return tuple(
+        Shuffled(reader.text(), reader.text(), reader.varint()) for _ in range(reader.varint())
+    )
+
+
+def _totals(counts: Health | TaskCounts) -> Writer:
+    out = Writer()
+    for count in astuple(counts):
+        out.varint(count)
+    return out
+
+
+def _read_tasks(reader: Reader) -> TaskCounts:
+    return TaskCounts(*(reader.varint() for _ in fields(TaskCounts)))
 
 
 def _read_health(reader: Reader) -> Health:

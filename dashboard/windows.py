@@ -49,6 +49,20 @@ def columns(job_id: str, frames: Sequence[Frame], unreadable: int) -> dict[str, 
     }
 
 
+def executor_metric(job_id: str, metric: metrics.Metric, frames: Sequence[Frame]) -> dict[str, Any]:
+    """One metric of every executor, a row per window."""
+    rows = [{s.executor_id: s.metrics.get(metric.id) for s in frame.executors} for frame in frames]
+    executors = sorted({executor for row in rows for executor in row})
+    return {
+        "job": job_id,
+        "window_ms": WINDOW_MS,
+        "metric": metric.name,
+        "unit": metric.unit,
+        "t": [frame.start_ms for frame in frames],
+        "executors": {executor: [row.get(executor) for row in rows] for executor in executors},
+    }
+
+
 def _source(frames: Sequence[Frame]) -> str:
     """Records are stamped, or only batches are timed, or nothing completed in this range."""
     if any(frame.stamped for frame in frames):

@@ -6,7 +6,16 @@ from uuid import UUID
 from collectors.activity import Activity, Kind
 from collectors.announcement import Announcement
 from collectors.buckets import Histogram
-from collectors.wire import WINDOW_MS, Batch, ExecutorSample, Frame, Health, OperatorState
+from collectors.wire import (
+    WINDOW_MS,
+    Batch,
+    ExecutorSample,
+    Frame,
+    Health,
+    OperatorState,
+    Shuffled,
+    TaskCounts,
+)
 
 RUN_ID = UUID("00112233-4455-6677-8899-aabbccddeeff")
 START_MS = 1_700_000_000_000
@@ -51,6 +60,8 @@ FULL_FRAME = Frame(
     backlog_rows=1_234,
     stamped=True,
     state=(OperatorState(0, 4, 2, 5), OperatorState(1)),
+    tasks=TaskCounts(1, 2, 3, 4, 5, 6),
+    traffic=(Shuffled("1", "2", 1_000),),
 )
 
 ACTIVITIES = (

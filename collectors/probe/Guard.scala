@@ -4,7 +4,7 @@ import org.slf4j.LoggerFactory
 
 import scala.util.control.NonFatal
 
-/** The boundary to the user's job: what goes wrong on our side is said once and stays here. */
+/** The boundary to the user's job: what goes wrong on our side is said and stays here. */
 private[probe] object Guard {
   private val log = LoggerFactory.getLogger("io.curtail.probe")
 

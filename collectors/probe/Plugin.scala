@@ -1,5 +1,6 @@
 package io.curtail.probe
 
+import java.nio.ByteBuffer
 import java.util.{Collections, Map => JMap}
 
 import org.apache.spark.{SparkContext, SparkEnv}
@@ -13,9 +14,11 @@ class Plugin extends SparkPlugin {
 
 private class Driver extends DriverPlugin {
   private var context: Option[SparkContext] = None
+  private var sampler: Option[Sampler] = None
 
   override def init(sc: SparkContext, ctx: PluginContext): JMap[String, String] = {
     context = Some(sc)
+    Guard.quietly("listen to tasks") { TaskEvents.listen(sc) }
     Collections.emptyMap[String, String]
   }
 
@@ -23,35 +26,63 @@ private class Driver extends DriverPlugin {
   override def registerMetrics(appId: String, ctx: PluginContext): Unit =
     Guard.quietly("start the collector") {
       context.foreach(sc => Collector.start(CollectorSettings.from(sc, appId)))
+      // In local mode the driver is also the executor, and measured as such.
+      if (!context.exists(_.isLocal)) sampler = Some(measureDriver())
     }
 
-  override def receive(message: AnyRef): AnyRef = message match {
-    case part: Array[Byte] => Collector.offer(MessageKind.Part, part); Driver.Received
-    case _ => Driver.Received
+  private def measureDriver(): Sampler = {
+    val sender = new Sender({ part => Collector.offer(MessageKind.Part, part); Driver.clock() })
+    val made = new Sampler("driver", () => Executor.host(), sender, Machine.sources())
+    made.start()
+    made
   }
 
-  override def shutdown(): Unit = Guard.quietly("stop the collector") { Collector.stop() }
+  override def receive(message: AnyRef): AnyRef = message match {
+    case part: Array[Byte] =>
+      Collector.offer(MessageKind.Part, part)
+      Driver.clock()
+    case _ => Driver.clock()
+  }
+
+  override def shutdown(): Unit = Guard.quietly("stop the collector") {
+    sampler.foreach(_.stop())
+    Collector.stop()
+  }
 }
 
 private object Driver {
-  /** Executors `ask`, so a reply is due; control settings will ride on it. */
-  val Received: Array[Byte] = Array.emptyByteArray
+  /** The reply to every part; control settings will ride behind it. */
+  def clock(): Array[Byte] =
+    ByteBuffer.allocate(java.lang.Long.BYTES).putLong(Clock.hostUs()).array()
 }
 
 private class Executor extends ExecutorPlugin {
   private var sampler: Option[Sampler] = None
+  private var tap: Option[StateStoreTap] = None
 
   override def init(ctx: PluginContext, extraConf: JMap[String, String]): Unit =
     Guard.quietly("start the sampler") {
       val sender = new Sender(part => ctx.ask(part))
-      sampler = Some(new Sampler(ctx.executorID(), () => Executor.host(), sender, sources()))
+      // Reading RocksDB's log makes each flush a little longer: whoever minds can do without.
+      val wanted = ctx.conf().getBoolean("spark.curtail.stateStore.tap", true)
+      val measured = sources() ++ (if (wanted) taps() else Nil)
+      sampler = Some(new Sampler(ctx.executorID(), () => Executor.host(), sender, measured))
       sampler.foreach(_.start())
     }
 
   /** What is measured in every JVM, each on its own: one that cannot start is left out. */
-  private def sources(): Seq[MetricSource] = Seq(new HostCpu)
+  private def sources(): Seq[MetricSource] = Machine.sources()
 
-  override def shutdown(): Unit = Guard.quietly("stop the sampler") { sampler.foreach(_.stop()) }
+  /** On its own as well, for it stands on the cluster's log4j. */
+  private def taps(): Seq[MetricSource] = {
+    Guard.quietly("listen to state stores") { tap = Some(new StateStoreTap().install()) }
+    tap.toSeq
+  }
+
+  override def shutdown(): Unit = Guard.quietly("stop the sampler") {
+    sampler.foreach(_.stop())
+    tap.foreach(_.remove())
+  }
 }
 
 private object Executor {

@@ -22,7 +22,7 @@ private[probe] class Sampler(
   }
 
   private def run(): Unit = {
-    var done = System.currentTimeMillis() / Clock.WindowMs - 1
+    var done = Clock.nowMs() / Clock.WindowMs - 1
     while (running) {
       val current = sleepUntilAfter(done + 1)
       Guard.quietly("sample a window") { done = sample(done, current) }
@@ -32,10 +32,10 @@ private[probe] class Sampler(
 
   private def sleepUntilAfter(window: Long): Long = {
     val endMs = (window + 1) * Clock.WindowMs
-    var now = System.currentTimeMillis()
+    var now = Clock.nowMs()
     while (running && now < endMs) {
       LockSupport.parkNanos((endMs - now) * 1000000L)
-      now = System.currentTimeMillis()
+      now = Clock.nowMs()
     }
     now / Clock.WindowMs
   }
@@ -45,7 +45,7 @@ private[probe] class Sampler(
     Clock.align()
     val last = if (current == Long.MaxValue) done + 1 else current - 1
     val first = math.max(done + 1, last - Sampler.MostWindowsAtOnce + 1)
-    val metrics = sources.flatMap(measured)
+    val metrics = sources.flatMap(measured).map(_.over(last - first + 1))
     val latencies = Recorder.drainAll(current)
     (first until last).foreach(window => send(window, metrics, Nil, Nil))
     if (last >= first) send(last, metrics, latencies, Events.drain())

@@ -1,5 +1,6 @@
 package io.curtail.probe
 
+import java.nio.ByteBuffer
 import java.util.concurrent.{ArrayBlockingQueue, TimeUnit}
 import java.util.concurrent.atomic.AtomicLong
 
@@ -20,6 +21,7 @@ private[probe] class DroppingQueue[T <: AnyRef](capacity: Int) {
 private[probe] class Sender(ask: Array[Byte] => AnyRef) {
   private val queue = new DroppingQueue[Array[Byte]](capacity = 600)
   private val failures = new AtomicLong
+  private val offset = new ClockOffset
   @volatile private var running = true
   private val thread = new Thread(() => run(), "curtail-sender")
   thread.setDaemon(true)
@@ -33,6 +35,17 @@ private[probe] class Sender(ask: Array[Byte] => AnyRef) {
     thread.join(1000)
   }
 
+  /** The reply is the driver's clock, and tells how far ours is off. */
+  private def deliver(part: Array[Byte]): Unit = {
+    val sentUs = Clock.hostUs()
+    ask(part) match {
+      case reply: Array[Byte] if reply.length >= java.lang.Long.BYTES =>
+        offset.observe(sentUs, ByteBuffer.wrap(reply).getLong, Clock.hostUs())
+        Clock.setDriverAhead(offset.aheadUs)
+      case _ => ()
+    }
+  }
+
   private def run(): Unit = {
     var idle = false
     // After stop, what is queued still goes out.
@@ -40,7 +53,7 @@ private[probe] class Sender(ask: Array[Byte] => AnyRef) {
       val part = queue.poll(if (running) 100 else 0)
       idle = part.isEmpty
       part.foreach { bytes =>
-        try ask(bytes)
+        try deliver(bytes)
         // The driver is away or busy: this part is gone, and counted.
         catch { case _: Exception => failures.incrementAndGet() }
       }

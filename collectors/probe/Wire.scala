@@ -11,6 +11,9 @@ object MessageKind {
   val QueryProgress = 4
   val QueryTerminated = 5
   val LinkLoss = 6
+  val Tasks = 7
+  val Executors = 8
+  val Traffic = 9
 }
 
 /** One executor's share of one window. Layout: collectors/parts.py, whose tests pin these bytes. */

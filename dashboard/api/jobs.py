@@ -6,8 +6,9 @@ from ninja import Query, Router
 from ninja.errors import HttpError
 
 from collectors import keys
+from collectors.metrics import BY_NAME
 from dashboard import activities, windows
-from dashboard.api.schemas import ActivitiesOut, JobOut, JobsOut, WindowsOut
+from dashboard.api.schemas import ActivitiesOut, ExecutorMetricOut, JobOut, JobsOut, WindowsOut
 from dashboard.jobs import as_dict, job_list
 from dashboard.models import Job
 from dashboard.store import the_store
@@ -52,6 +53,19 @@ async def job_activities(
     found, unreadable = activities.read(entries)
     inside = activities.overlapping(found, start_ms, end_ms)
     return {"job": job_id, "items": activities.rows(inside), "unreadable": unreadable}
+
+
+@router.get(
+    "/{job_id}/executors/{metric}", response=ExecutorMetricOut, summary="A metric per executor"
+)
+async def executor_metric(
+    request: HttpRequest, job_id: str, metric: str, start_ms: Milliseconds, end_ms: Milliseconds
+) -> dict[str, Any]:
+    await _check(job_id, start_ms, end_ms)
+    if metric not in BY_NAME:
+        raise HttpError(404, f"no metric {metric}; there are {', '.join(sorted(BY_NAME))}")
+    frames, _ = windows.read(await the_store().entries(keys.frames(job_id), start_ms, end_ms))
+    return windows.executor_metric(job_id, BY_NAME[metric], frames)
 
 
 async def _check(job_id: str, start_ms: int, end_ms: int) -> None:

@@ -76,6 +76,17 @@ class CollectorOut(Schema):
     unreadable: int
 
 
+class ExecutorMetricOut(Schema):
+    """One metric, a column per executor. What there is: docs/metrics.md."""
+
+    job: str
+    window_ms: int
+    metric: str
+    unit: str
+    t: list[int]
+    executors: dict[str, list[int | None]]
+
+
 class StateOut(Schema):
     """By operator: how many of its state stores flushed or compacted at once; files on level 0."""
 

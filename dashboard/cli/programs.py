@@ -42,7 +42,9 @@ def redis(env: Mapping[str, str], port: int, data_dir: Path) -> Program:
 
 
 def probe(env: Mapping[str, str]) -> Program:
-    return Program("probe", (sys.executable, "-m", "collectors.build"), env)
+    return Program(
+        "probe", (sys.executable, "-c", "from collectors.build import probe_jar; probe_jar()"), env
+    )
 
 
 def job(env: Mapping[str, str], name: str, data_dir: Path) -> Program:

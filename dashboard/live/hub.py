@@ -54,6 +54,7 @@ class Subscription:
 class _Watched:
     after_ms: dict[Stream, int]
     seq: int = 0
+    unreadable: int = 0
     subscriptions: set[Subscription] = field(default_factory=set)
 
 
@@ -123,7 +124,8 @@ class Hub:
         frames, bad_frames = windows.read(news.get(keys.frames(job_id), ()))
         ended, bad_activities = activities.read(news.get(keys.activities(job_id), ()))
         watched.seq += 1
-        batch = windows.columns(job_id, frames, bad_frames + bad_activities)
+        watched.unreadable += bad_frames + bad_activities
+        batch = windows.columns(job_id, frames, watched.unreadable)
         text = json.dumps(
             {
                 "type": "windows",

@@ -1,8 +1,18 @@
-from collectors.assembly import CLOSES_AFTER_MS, MOST_WINDOWS_AT_ONCE, Assembler, Running
+import json
+
+from collectors.activity import Kind
+from collectors.assembly import (
+    CLOSES_AFTER_MS,
+    MOST_ACTIVITIES,
+    MOST_WINDOWS_AT_ONCE,
+    Assembler,
+    Running,
+)
 from collectors.buckets import Histogram
-from collectors.parts import Latencies, Losses, Part
+from collectors.parts import Event, Latencies, Losses, Part, Source
 from collectors.progress import Progress
-from collectors.wire import WINDOW_MS, Batch, ExecutorSample, Frame
+from collectors.tasks import ExecutorChange, Flow, Stage, StageWait, TaskRecord, Tasks, Traffic
+from collectors.wire import WINDOW_MS, Batch, ExecutorSample, Frame, OperatorState, Shuffled
 from tests.made import RUN_ID, START_MS
 
 QUERY, RUN, JOB = "query-1", str(RUN_ID), "orders.scored"
@@ -14,6 +24,20 @@ def assembler(*queries: str) -> Assembler:
     for query in queries or (QUERY,):
         made.start(Running(query, RUN, f"{JOB}-{query}" if queries else JOB))
     return made
+
+
+def told(window: int, *events: Event, executor: str = "1") -> Part:
+    return Part(window, executor, f"node-{executor}", Losses(), {}, (), events)
+
+
+def rocksdb(event: str, at_us: int, job: int, partition: int = 0, operator: int = 0) -> Event:
+    """As the probe passes on a line of RocksDB's event log."""
+    context = (
+        f"StateStoreProviderId[ storeId=StateStoreId[ operatorId={operator}, "
+        f"partitionId={partition}, storeName=default ], queryRunId={RUN} ]"
+    )
+    said = {"time_micros": at_us, "job": job, "event": event, "lsm_state": [3, 0]}
+    return Event(Source.ROCKSDB, at_us, context, json.dumps(said))
 
 
 def part(
@@ -37,7 +61,7 @@ def part(
 
 
 def closed(made: Assembler, now_ms: int, dropped_frames: int = 0) -> list[Frame]:
-    return [frame for _, frame in made.close(now_ms, dropped_frames)]
+    return [each.frame for each in made.close(now_ms, dropped_frames)]
 
 
 def just_closed(windows: int) -> int:
@@ -122,10 +146,102 @@ def test_once_a_record_was_stamped_every_later_frame_says_so() -> None:
     assert [frame.stamped for frame in closed(made, just_closed(3))] == [True, True]
 
 
+def test_a_gc_pause_reaches_every_job_of_the_application() -> None:
+    made = assembler(QUERY, "query-2")
+    body = {
+        "start_us": START_MS * 1000,
+        "end_us": START_MS * 1000 + 9_000,
+        "action": "end of minor GC",
+        "cause": "Allocation Failure",
+        "heap_before": 2,
+        "heap_after": 1,
+    }
+    pause = Event(Source.GC, START_MS * 1000 + 9_000, "G1 Young Generation", json.dumps(body))
+    made.add_part(told(FIRST, pause), START_MS + 60)
+    by_job = {each.job_id: each.activities for each in made.close(just_closed(1), 0)}
+    assert len(by_job) == 2
+    for [activity] in by_job.values():
+        assert (activity.kind, activity.executor_id) == (Kind.GC, "1")
+        assert activity.end_us - activity.start_us == 9_000
+
+
+def test_compactions_that_run_at_once_are_counted_while_they_run_and_told_when_they_end() -> None:
+    made = assembler()
+    start_us = START_MS * 1000
+    begun = [rocksdb("compaction_started", start_us + 10, 1, partition) for partition in (0, 1, 2)]
+    made.add_part(told(FIRST, *begun), START_MS + 60)
+    [first] = made.close(just_closed(1), 0)
+    assert first.frame.state == (OperatorState(0, flushes=0, compactions=3),)
+    assert first.activities == ()
+    ended = [
+        rocksdb("compaction_finished", start_us + 70_000, 1, partition) for partition in (0, 1)
+    ]
+    made.add_part(told(FIRST + 1, *ended), START_MS + 110)
+    second, third = made.close(just_closed(3), 0)
+    assert second.frame.state[0].compactions == 3
+    assert third.frame.state == (OperatorState(0, flushes=0, compactions=1, l0_files=3),)
+    assert [each.kind for each in second.activities] == [Kind.COMPACTION, Kind.COMPACTION]
+
+
+def test_a_lost_executor_takes_its_open_compactions_with_it() -> None:
+    made = assembler()
+    made.add_part(told(FIRST, rocksdb("compaction_started", START_MS * 1000, 1)), START_MS + 60)
+    made.add_executor(ExecutorChange("1", joined=False, time_ms=START_MS + 70))
+    assert [each.frame.state for each in made.close(just_closed(1), 0)] == [()]
+
+
+def test_an_event_that_says_nonsense_is_counted() -> None:
+    made = assembler()
+    made.add_part(told(FIRST, Event(Source.GC, 1, "G1", "{]")), START_MS + 60)
+    [frame] = closed(made, just_closed(1))
+    assert frame.health.unreadable_messages == 1
+
+
+def test_a_flood_of_activities_is_cut_and_counted() -> None:
+    made = assembler()
+    started = [rocksdb("flush_started", START_MS * 1000, n) for n in range(MOST_ACTIVITIES + 5)]
+    ended = [rocksdb("flush_finished", START_MS * 1000 + 9, n) for n in range(MOST_ACTIVITIES + 5)]
+    made.add_part(told(FIRST, *started, *ended), START_MS + 60)
+    [first] = made.close(just_closed(1), 0)
+    assert len(first.activities) == MOST_ACTIVITIES
+    [frame] = closed(made, just_closed(2))
+    assert frame.health.lost_events == 5
+
+
+def test_tasks_and_traffic_of_a_query_are_in_its_frame() -> None:
+    made = assembler()
+    stage = Stage(7, query_id=QUERY, run_id=RUN)
+    wait = StageWait(stage, tasks=4, waiting=2, running=1, submitted_ms=START_MS)
+    records = (
+        TaskRecord(stage, "1", 1, 0, 0, launch_ms=START_MS + 1),
+        TaskRecord(stage, "2", 2, 1, 0, START_MS + 1, finish_ms=START_MS + 30, successful=True),
+    )
+    made.add_tasks(Tasks(0, (wait,), records))
+    made.add_traffic(Traffic(stage, START_MS + 30, True, (Flow("1", "2", 100), Flow("1", "2", 50))))
+    [only] = made.close(just_closed(1), 0)
+    assert only.frame.tasks.running == 2
+    assert (only.frame.tasks.waiting, only.frame.tasks.finished) == (2, 1)
+    assert only.frame.traffic == (Shuffled("1", "2", 150),)
+    assert [each.kind for each in only.activities] == [Kind.TASK]
+
+
+def test_the_phases_of_a_batch_are_told_as_intervals() -> None:
+    made = assembler()
+    batch = Batch(1, START_MS - 500, 520, 1_000, (0, 0, 20, 0, 480, 20))
+    made.add_progress(Progress(QUERY, RUN, batch, None), START_MS + 30)
+    [only] = made.close(just_closed(1), 0)
+    assert [each.name for each in only.activities] == [
+        "batch 1",
+        "queryPlanning",
+        "addBatch",
+        "commitOffsets",
+    ]
+
+
 def test_several_queries_are_several_jobs_and_share_the_machine() -> None:
     made = assembler(QUERY, "query-2")
     made.add_part(part(FIRST, latencies_ms=(10,)), START_MS + 60)
-    frames = dict(made.close(just_closed(1), 0))
+    frames = {each.job_id: each.frame for each in made.close(just_closed(1), 0)}
     assert frames[f"{JOB}-{QUERY}"].latency.count == 1
     assert frames[f"{JOB}-query-2"].latency.count == 0
     assert all(len(frame.executors) == 1 for frame in frames.values())

@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from collectors import wire
+from collectors import activity, wire
 from collectors.announcement import Announcement
 from collectors.collector import Collector
 from collectors.keys import Stream
@@ -27,10 +27,13 @@ class Box:
     def __init__(self) -> None:
         self.dropped = 0
         self.frames: list[tuple[str, wire.Frame]] = []
+        self.activities: list[activity.Activity] = []
         self.announcements: list[Announcement] = []
 
     def ship(self, stream: Stream, at_ms: int, payload: bytes) -> None:
-        assert stream.kind == "frames"
+        if stream.kind == "activities":
+            self.activities += activity.decode(payload)
+            return
         frame = wire.decode(payload)
         assert at_ms == frame.start_ms
         self.frames.append((stream.job_id, frame))

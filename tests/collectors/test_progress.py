@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from collectors.codec import Garbled
-from collectors.progress import parse
+from collectors.progress import StateOperator, parse
 from collectors.wire import Batch
 
 # As Spark 4.3 sends it, shortened.
@@ -52,7 +52,73 @@ def test_the_backlog_of_kafka_is_what_lies_between_its_offsets() -> None:
     assert parse(event(sources=[source])).backlog_rows == 37
 
 
-@pytest.mark.parametrize("payload", [b"", b"{}", b"[]", b"\xff", event(durationMs=None)])
+def test_offsets_that_are_plain_numbers_are_not_taken_for_rows() -> None:
+    source = {"description": "Tape[reel 7]", "endOffset": 40, "latestOffset": 55}
+    progress = parse(event(sources=[source]))
+    assert (progress.offsets_behind, progress.backlog_rows) == (15, None)
+
+
+def test_the_offsets_of_several_sources_add_up_where_they_are_told() -> None:
+    kafka = {
+        "description": "KafkaV2[Subscribe[orders]]",
+        "endOffset": {"orders": {"0": 100}},
+        "latestOffset": {"orders": {"0": 130}},
+    }
+    tape = {"description": "Tape[reel 7]", "endOffset": 40, "latestOffset": 55}
+    progress = parse(event(sources=[kafka, tape, EVENT["sources"][0]]))
+    assert (progress.offsets_behind, progress.backlog_rows) == (45, 30)
+
+
+@pytest.mark.parametrize(
+    "offsets",
+    [
+        {"endOffset": 4},
+        {"endOffset": None, "latestOffset": 9},
+        {"endOffset": {"logOffset": 3}, "latestOffset": {"logOffset": 4}},
+        {"endOffset": "a1", "latestOffset": "b2"},
+        {"endOffset": True, "latestOffset": True},
+        {"endOffset": {"shard": {"0": "a1"}}, "latestOffset": {"shard": {"0": "b2"}}},
+        {"endOffset": {"shard": [1]}, "latestOffset": {"shard": {"0": 5}}},
+    ],
+)
+def test_offsets_that_are_no_numbers_say_nothing(offsets: dict[str, Any]) -> None:
+    progress = parse(event(sources=[{"description": "KafkaV2[odd]", **offsets}]))
+    assert (progress.offsets_behind, progress.backlog_rows) == (None, None)
+
+
+def test_a_source_of_files_tells_how_many_are_left() -> None:
+    source = {"description": "FileStreamSource[in]", "metrics": {"numFilesOutstanding": "12"}}
+    assert parse(event(sources=[source])).files_behind == 12
+    assert parse(event()).files_behind is None
+
+
+@pytest.mark.parametrize(("told", "known"), [(7, 7), (0, 0), (-1, None), (None, None)])
+def test_rows_out_are_known_where_the_sink_counts(told: int | None, known: int | None) -> None:
+    sink = {"description": "ForeachBatchSink", "numOutputRows": told}
+    assert parse(event(sink=sink)).rows_out == known
+
+
+def test_each_stateful_operator_tells_its_rows_its_commit_and_its_memory() -> None:
+    told = {
+        "operatorName": "stateStoreSave",
+        "numRowsTotal": 500,
+        "numRowsUpdated": 20,
+        "numRowsRemoved": 4,
+        "commitTimeMs": 83,
+        "memoryUsedBytes": 90_112,
+        "numRowsDroppedByWatermark": 3,
+        "customMetrics": {"rocksdbGetCount": 40},
+    }
+    operators = parse(event(stateOperators=[told, {"operatorName": "dedupe"}])).operators
+    assert operators == (
+        StateOperator("stateStoreSave", 500, 20, 3, 83, 90_112),
+        StateOperator("dedupe", 0, 0, 0, 0, 0),
+    )
+
+
+@pytest.mark.parametrize(
+    "payload", [b"", b"{}", b"[]", b"\xff", event(durationMs=None), event(sources=[3])]
+)
 def test_what_is_no_progress_event_is_garbled(payload: bytes) -> None:
     with pytest.raises(Garbled):
         parse(payload)

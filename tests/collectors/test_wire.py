@@ -11,6 +11,8 @@ from collectors.wire import (
     Frame,
     Health,
     OperatorState,
+    Shuffled,
+    TaskCounts,
     UnknownVersion,
     decode,
     encode,
@@ -30,6 +32,8 @@ GOLDEN = bytes.fromhex(
     "0502 d209"  # backlog
     "0600"  # stamped
     "0709 02 00 04 02 06 01 00 00 00"  # state: two operators
+    "0806 01 02 03 04 05 06"  # tasks
+    "0907 01 0131 0132 e807"  # traffic
 )
 
 naturals = st.integers(min_value=0, max_value=2**53)
@@ -60,6 +64,8 @@ frames = st.builds(
     state=st.lists(
         st.builds(OperatorState, naturals, naturals, naturals, st.none() | naturals), max_size=3
     ).map(tuple),
+    tasks=st.builds(TaskCounts, *[naturals] * 6),
+    traffic=st.lists(st.builds(Shuffled, st.text(), st.text(), naturals), max_size=3).map(tuple),
 )
 
 

@@ -6,7 +6,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from collectors import activity, keys
-from collectors.wire import encode
+from collectors.wire import ExecutorSample, encode
 from dashboard import jobs
 from dashboard.store import StoreUnavailable
 from dashboard.store.memory import MemoryStore
@@ -57,6 +57,23 @@ def test_windows_come_as_columns(api: Client, memory_store: MemoryStore) -> None
     assert body["t"] == [START_MS + 50, START_MS + 100]
     assert body["latency"]["count"] == [1, 1]
     assert body["latency"]["p99"] == pytest.approx([20, 30], rel=0.01)
+
+
+def test_a_metric_is_shown_per_executor(api: Client, memory_store: MemoryStore) -> None:
+    samples = (ExecutorSample("1", "node-a", {1: 400}), ExecutorSample("2", "node-b", {}))
+    for at, executors in enumerate([samples, samples[:1]]):
+        memory_store.append(
+            keys.frames(ANNOUNCEMENT.job_id),
+            START_MS + 50 * at,
+            encode(frame(at, executors=executors)),
+        )
+    query = f"start_ms={START_MS}&end_ms={START_MS + 100}"
+    body = api.get(f"{JOB}/executors/host_cpu?{query}").json()
+    assert (body["metric"], body["unit"]) == ("host_cpu", "permille")
+    assert body["executors"] == {"1": [400, 400], "2": [None, None]}
+    unknown = api.get(f"{JOB}/executors/mood?{query}")
+    assert unknown.status_code == 404
+    assert "host_cpu" in problem(unknown)["detail"]
 
 
 def test_activities_are_those_that_overlap_the_range(

@@ -264,8 +264,8 @@ def test_record_level_latency_says_nothing_of_it(live: Live, page: Page) -> None
 def test_what_the_collector_lost_is_said(live: Live, page: Page) -> None:
     live.losses = {"dropped": 12, "unreadable": 3}
     live.start()
-    expect(page.locator("[data-health]")).to_contain_text("12 dropped by the collector")
-    expect(page.locator("[data-health]")).to_contain_text("3 could not be read")
+    expect(page.locator("[data-health]")).to_contain_text("12 frames dropped")
+    expect(page.locator("[data-health]")).to_contain_text("3 entries that could not be read")
     expect(page.locator("[data-health]")).not_to_contain_text("late")
 
 

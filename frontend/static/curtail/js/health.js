@@ -1,14 +1,19 @@
-/** What the collector lost. Nothing is said while nothing is lost. */
+/** What was lost on the way here. Nothing is said while nothing is lost. */
 
 import { count, text } from "./format.js";
 
-export function healthLine({ dropped, late, unreadable }) {
-  const said = [
-    [dropped, "dropped by the collector"],
-    [late, "came too late for their window"],
-    [unreadable, "could not be read by the server"],
-  ]
-    .filter(([number]) => number > 0)
-    .map(([number, what]) => `${text(count(number))} ${what}`);
-  return said.length ? `Frames since the run began: ${said.join(", ")}. The chart lacks what they held.` : "";
+const LOSSES = [
+  ["dropped", "frames dropped while Redis was away"],
+  ["late", "parts too late for their window"],
+  ["lost_parts", "parts lost between executor and collector"],
+  ["lost_records", "records not counted"],
+  ["lost_events", "events lost"],
+  ["unreadable", "entries that could not be read"],
+];
+
+export function healthLine(collector) {
+  const said = LOSSES.filter(([name]) => collector[name] > 0).map(
+    ([name, what]) => `${text(count(collector[name]))} ${what}`,
+  );
+  return said.length ? `Since the run began: ${said.join(", ")}. The chart lacks what they held.` : "";
 }

@@ -1,0 +1,300 @@
+"""One run of the overhead benchmark, in a JVM of its own; its last line of output is JSON.
+
+jam    the traffic jam job at full speed, in one arm: bare, instrumented or with an event log
+rows   a stateless stream in an instrumented session, every row through one way of measuring
+       latency after another: none, `stamp`, `observe`, `mapInArrow`
+"""
+
+import argparse
+import json
+import os
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.streaming.query import StreamingQuery
+
+from collectors import instrument, stamp
+from collectors.build import probe_jar
+from collectors.conf import CHECKPOINT_FILE_MANAGER
+from dashboard.cli import sessions
+from examples.session import ROCKSDB
+from examples.traffic_jam import cars, streets
+
+NAME = "overhead"
+QUERY = "jam"
+ARMS = ("bare", "instrumented", "event_log")
+WAYS = ("none", "stamp", "observe", "map_in_arrow")
+
+PARTITIONS = 2
+CARS, STREETS, MESSAGE_BYTES = 2_000, 200, 512
+LATENCY_SPREAD_US = 2_000_000
+POLL_S = 0.01
+TICKS_PER_S = os.sysconf("SC_CLK_TCK")
+# "launch worker for task 1.0 in stage 2.0", "idle worker": a thread's name changes with its work.
+TASK_THREAD = "Executor task "
+
+
+@dataclass(frozen=True)
+class Reading:
+    """Of one moment: batches done, and CPU used so far by this run's processes."""
+
+    batch: int
+    clock_s: float
+    epoch_ms: int
+    cpu_s: float
+    task_cpu_s: float
+    collector_cpu_s: float
+
+
+def main() -> int:
+    options = arguments().parse_args()
+    spark = session(options)
+    result = jam(spark, options) if options.work == "jam" else rows(spark, options)
+    spark.stop()
+    print(json.dumps(result), flush=True)
+    return 0
+
+
+def arguments() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("work", choices=("jam", "rows"))
+    parser.add_argument("--arm", choices=ARMS, default="instrumented")
+    parser.add_argument("--redis", required=True)
+    parser.add_argument("--folder", type=Path, required=True, help="for checkpoints and event logs")
+    parser.add_argument("--rows", type=int, required=True, help="in every batch")
+    parser.add_argument("--batches", type=int, required=True, help="measured, in every query")
+    parser.add_argument("--warm-up", type=int, required=True, help="batches thrown away before")
+    parser.add_argument("--rounds", type=int, default=1, help="of all ways, after one thrown away")
+    return parser
+
+
+def session(options: argparse.Namespace) -> SparkSession:
+    builder = (
+        SparkSession.Builder()
+        .appName(NAME)
+        .master("local[2]")
+        .config("spark.sql.shuffle.partitions", PARTITIONS)
+        .config("spark.sql.streaming.stateStore.providerClass", ROCKSDB)
+        .config("spark.sql.streaming.checkpointFileManagerClass", CHECKPOINT_FILE_MANAGER)
+        .config("spark.sql.streaming.numRecentProgressUpdates", 10_000)
+        .config("spark.sql.streaming.statefulOperator.checkCorrectness.enabled", "false")
+        .config("spark.ui.enabled", "false")
+        .config("spark.ui.showConsoleProgress", "false")
+        .config("spark.driver.host", "127.0.0.1")
+        .config("spark.driver.bindAddress", "127.0.0.1")
+        .config("spark.driver.memory", "1g")
+    )
+    if options.arm == "instrumented":
+        builder = instrument(builder, redis=options.redis, job=NAME)
+    else:
+        # Nothing of it runs but the checkpoint files, which are the same in every arm.
+        builder = builder.config("spark.driver.extraClassPath", str(probe_jar()))
+    if options.arm == "event_log":
+        builder = builder.config("spark.eventLog.enabled", "true").config(
+            "spark.eventLog.dir", options.folder.resolve().as_uri()
+        )
+    spark = builder.getOrCreate()
+    spark.sparkContext.setLogLevel("ERROR")
+    return spark
+
+
+def jam(spark: SparkSession, options: argparse.Namespace) -> dict[str, object]:
+    ranked = streets(cars(messages(ticks(spark, options.rows))))
+    if options.arm == "instrumented":
+        ranked = ranked.transform(stamp("event_time"))
+    query = start(ranked, options.folder / "checkpoint", QUERY)
+    collector = collector_pid(spark) if options.arm == "instrumented" else None
+    began, ended = measured(query, options.warm_up, options.batches, collector)
+    query.stop()
+    return {
+        "rows": (ended.batch - began.batch) * options.rows,
+        "began": asdict(began),
+        "ended": asdict(ended),
+        "batch_ms": batch_ms(query, began.batch, ended.batch),
+        "collector_mb": resident_mb(collector) if collector else None,
+        "jvm_mb": live_mb(spark),
+    }
+
+
+def rows(spark: SparkSession, options: argparse.Namespace) -> list[list[dict[str, object]]]:
+    """Rounds of one block per way; the first round is thrown away.
+
+    The ways differ in their plans alone, so they may share a JVM, and share its warmth and its
+    moment; every other round goes backwards, so that a drift falls on all of them alike.
+    """
+    rounds = []
+    for number in range(options.rounds + 1):
+        order = WAYS if number % 2 else WAYS[::-1]
+        rounds.append([block(spark, options, way, number) for way in order])
+    return rounds[1:]
+
+
+def block(
+    spark: SparkSession, options: argparse.Namespace, way: str, number: int
+) -> dict[str, object]:
+    measuring = MEASURING[way](latencies(ticks(spark, options.rows)))
+    query = start(measuring, options.folder / f"{way}-{number}", f"{way}-{number}")
+    began, ended = measured(query, options.warm_up, options.batches, collector_pid(spark))
+    query.stop()
+    return {
+        "way": way,
+        "rows": (ended.batch - began.batch) * options.rows,
+        "began": asdict(began),
+        "ended": asdict(ended),
+    }
+
+
+def ticks(spark: SparkSession, rows_per_batch: int) -> DataFrame:
+    """Batches of one size, the next as soon as the last is done."""
+    return (
+        spark.readStream.format("rate-micro-batch")
+        .option("rowsPerBatch", rows_per_batch)
+        .option("numPartitions", 2)
+        .option("startTimestamp", int(time.time() * 1000))
+        .option("advanceMillisPerBatch", 1_000)
+        .load()
+    )
+
+
+def messages(source: DataFrame) -> DataFrame:
+    """As the example's own `reports`, from a source that can go at full speed."""
+    car = F.col("value") % CARS
+    round_ = F.floor(F.col("value") / CARS)
+    street = F.pmod(F.xxhash64(car, F.floor((round_ + car) / 30)), F.lit(STREETS))
+    return source.select(
+        car.alias("car"),
+        street.alias("street"),
+        F.col("timestamp").alias("event_time"),
+        (20 + F.pmod(F.xxhash64("value"), F.lit(60))).cast("double").alias("speed_kmh"),
+        F.randstr(F.lit(MESSAGE_BYTES), F.lit(1)).alias("sensors"),
+    )
+
+
+def latencies(source: DataFrame) -> DataFrame:
+    """Rows whose latencies spread over two seconds, as buckets that are always the same would be
+    always in the cache."""
+    now_us = F.unix_micros(F.current_timestamp())
+    ago_us = F.pmod(F.xxhash64("value"), F.lit(LATENCY_SPREAD_US))
+    return source.select("value", F.timestamp_micros(now_us - ago_us).alias("event_time"))
+
+
+def observed(frame: DataFrame) -> DataFrame:
+    latency_us = F.unix_micros(F.current_timestamp()) - F.unix_micros("event_time")
+    return frame.observe("latency", F.percentile_approx(latency_us, [0.5, 0.99, 0.999]))
+
+
+def passed_through(frame: DataFrame) -> DataFrame:
+    def same(batches: Iterable[Any]) -> Iterator[Any]:
+        yield from batches
+
+    return frame.mapInArrow(same, frame.schema)
+
+
+MEASURING: dict[str, Callable[[DataFrame], DataFrame]] = {
+    "none": lambda frame: frame,
+    "stamp": stamp("event_time"),
+    "observe": observed,
+    "map_in_arrow": passed_through,
+}
+
+
+def start(frame: DataFrame, checkpoint: Path, name: str) -> StreamingQuery:
+    return (
+        frame.writeStream.queryName(name)
+        .outputMode("update")
+        .format("noop")
+        .option("checkpointLocation", str(checkpoint))
+        .trigger(processingTime="0 seconds")
+        .start()
+    )
+
+
+def measured(
+    query: StreamingQuery, warm_up: int, batches: int, collector: int | None
+) -> tuple[Reading, Reading]:
+    """Readings after the warm-up and after so many batches more (or one more than that)."""
+    began = read_at(query, warm_up - 1, collector)
+    return began, read_at(query, began.batch + batches, collector)
+
+
+def read_at(query: StreamingQuery, batch: int, collector: int | None) -> Reading:
+    # Not `query.lastProgress`, which parses the event in Python for longer than a batch takes.
+    while True:
+        last: Any = query._jsq.lastProgress()
+        if last is not None and last.batchId() >= batch:
+            break
+        if not query.isActive:
+            raise RuntimeError(f"the query ended: {query.exception()}")
+        time.sleep(POLL_S)
+    family = sessions.members(os.getsid(0))
+    return Reading(
+        batch=last.batchId(),
+        clock_s=time.monotonic(),
+        epoch_ms=time.time_ns() // 1_000_000,
+        cpu_s=sum(map(cpu_s, family)),
+        task_cpu_s=sum(map(task_cpu_s, family)),
+        collector_cpu_s=cpu_s(collector) if collector else 0.0,
+    )
+
+
+def batch_ms(query: StreamingQuery, after: int, last: int) -> list[int]:
+    recent: Any = query._jsq.recentProgress()
+    return [
+        json.loads(event.json())["durationMs"]["triggerExecution"]
+        for event in recent
+        if after < event.batchId() <= last
+    ]
+
+
+def cpu_s(pid: int) -> float:
+    """Of the process and of those of its children that have ended."""
+    try:
+        stat = Path("/proc", str(pid), "stat").read_text()
+    except OSError:
+        return 0.0
+    return sum(map(int, stat.rpartition(")")[2].split()[11:15])) / TICKS_PER_S
+
+
+def task_cpu_s(pid: int) -> float:
+    """Of the threads that run Spark's tasks, in nanoseconds as the scheduler counts them."""
+    total_ns = 0
+    for thread in Path("/proc", str(pid), "task").glob("*"):
+        try:
+            if (thread / "comm").read_text().startswith(TASK_THREAD):
+                total_ns += int((thread / "schedstat").read_text().split()[0])
+        except OSError:
+            continue  # it ended while we looked
+    return total_ns / 1e9
+
+
+def collector_pid(spark: SparkSession) -> int:
+    jvm: Any = spark.sparkContext._jvm
+    pid = int(jvm.io.curtail.probe.Collector.pid())
+    if pid < 0:
+        raise RuntimeError("the collector does not run")
+    return pid
+
+
+def resident_mb(pid: int) -> float:
+    status = Path("/proc", str(pid), "status").read_text()
+    (line,) = (line for line in status.splitlines() if line.startswith("VmRSS:"))
+    return int(line.split()[1]) / 1024
+
+
+def live_mb(spark: SparkSession) -> float:
+    """What is reachable in the JVM after a full collection, and what lies outside the heap."""
+    jvm: Any = spark.sparkContext._jvm
+    memory = jvm.java.lang.management.ManagementFactory.getMemoryMXBean()
+    for _ in range(3):
+        memory.gc()
+    used = memory.getHeapMemoryUsage().getUsed() + memory.getNonHeapMemoryUsage().getUsed()
+    return float(used / 2**20)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,82 @@
+package org.apache.spark.curtail
+
+import java.util.BitSet
+
+import org.apache.spark.{MapOutputTrackerMaster, SparkContext, SparkEnv}
+import org.apache.spark.scheduler.{MapStatus, SparkListener, StageInfo}
+
+import scala.collection.mutable
+
+/** A reduce task that ended well: which partition, and where. */
+case class Fetch(partition: Int, executorId: String)
+
+/** Bytes from executor to executor; not measured = shared out by what each executor wrote. */
+case class Flows(measured: Boolean, bytes: Map[(String, String), Long])
+
+/** In this package because Spark keeps for itself what it knows of its shuffles and stages. */
+object ShuffleTraffic {
+  /** Maps × reduces looked at per stage. Each takes 90 ns of our own thread, for Spark keeps sizes
+   *  as logarithms: 5 ms in all. */
+  val MostCells = 50000
+
+  /** A queue of our own: a slow listener of somebody else does not delay us, nor we it. */
+  def listen(sc: SparkContext, listener: SparkListener): Unit =
+    sc.listenerBus.addToQueue(listener, "curtail")
+
+  /** The shuffle this stage writes. */
+  def written(stage: StageInfo): Option[Int] = stage.shuffleDepId
+
+  /** Which of the stage's tasks would rather run in some place than in any. */
+  def choosy(stage: StageInfo): BitSet = {
+    val set = new BitSet
+    var at = 0
+    stage.taskLocalityPreferences.foreach { places => if (places.nonEmpty) set.set(at); at += 1 }
+    set
+  }
+
+  def flows(
+      shuffles: Seq[Int],
+      fetches: Seq[Fetch],
+      read: Map[String, Long],
+      wrote: Map[String, Long]): Flows = {
+    val total = read.values.sum
+    blocks(shuffles.flatMap(statuses), fetches)
+      // Sizes are rounded by up to a tenth. More than that: what a task read was not the partition
+      // of its own number (adaptive execution joins and splits them), so the sum is of other blocks.
+      .filter(cells => math.abs(cells.values.sum - total) <= total / 4)
+      .map(Flows(measured = true, _))
+      .getOrElse(Flows(measured = false, shares(read, wrote)))
+  }
+
+  private[spark] def blocks(
+      outputs: Seq[MapStatus],
+      fetches: Seq[Fetch]): Option[Map[(String, String), Long]] =
+    if (outputs.isEmpty || outputs.length.toLong * fetches.length > MostCells) None
+    else
+      try {
+        val partitions = fetches.groupMap(_.executorId)(_.partition).view.mapValues(_.toArray).toSeq
+        val cells = mutable.HashMap.empty[(String, String), Long]
+        for (output <- outputs; (to, fetched) <- partitions) {
+          var bytes = 0L
+          fetched.foreach(partition => bytes += output.getSizeForBlock(partition))
+          val cell = (output.location.executorId, to)
+          if (bytes > 0) cells(cell) = cells.getOrElse(cell, 0L) + bytes
+        }
+        Some(cells.toMap)
+      } catch { case _: IndexOutOfBoundsException => None } // fewer partitions than tasks
+
+  /** A copy, so that the tracker's lock is held for that only. */
+  private def statuses(shuffleId: Int): Seq[MapStatus] =
+    Option(SparkEnv.get).map(_.mapOutputTracker) match {
+      case Some(tracker: MapOutputTrackerMaster) =>
+        tracker.shuffleStatuses.get(shuffleId).toSeq
+          .flatMap(_.withMapStatuses(_.clone()).toSeq.filter(_ != null))
+      case _ => Nil
+    }
+
+  private def shares(read: Map[String, Long], wrote: Map[String, Long]): Map[(String, String), Long] = {
+    val total = wrote.values.sum
+    for ((from, part) <- wrote if part > 0; (to, bytes) <- read)
+      yield (from, to) -> math.round(bytes.toDouble * part / total)
+  }
+}

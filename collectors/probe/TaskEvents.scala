@@ -1,0 +1,300 @@
+package io.curtail.probe
+
+import java.util.{ArrayList, BitSet, LinkedHashMap, Map => JMap}
+import java.util.concurrent.locks.LockSupport
+
+import org.apache.spark.{Resubmitted, SparkContext}
+import org.apache.spark.curtail.{Fetch, ShuffleTraffic}
+import org.apache.spark.executor.TaskMetrics
+import org.apache.spark.scheduler._
+
+import scala.collection.mutable
+import scala.util.control.NonFatal
+
+/** A stage while something of it runs. Changed under the lock of its `TaskEvents` only. */
+private[probe] class Stage(
+    val id: Int,
+    val attempt: Int,
+    val query: QueryOf,
+    val tasks: Int,
+    val submittedMs: Long,
+    val choosy: BitSet,
+    val shuffle: Option[Int],
+    val parents: Seq[Int]) {
+  var waiting: Int = tasks
+  var running = 0
+  var completedMs = 0L
+  val fetches = mutable.ArrayBuffer.empty[Fetch]
+  val read = new Tally
+  val wrote = new Tally
+}
+
+/** Bytes by executor. */
+private[probe] class Tally {
+  private val bytes = mutable.HashMap.empty[String, Long]
+  def add(executorId: String, more: Long): Unit =
+    if (more > 0) bytes(executorId) = bytes.getOrElse(executorId, 0L) + more
+  def toMap: Map[String, Long] = bytes.toMap
+}
+
+private[probe] case class QueryOf(queryId: String, runId: String, batchId: String)
+
+private[probe] case class TaskSeen(
+    stage: Stage,
+    executorId: String,
+    taskId: Long,
+    partition: Int,
+    attempt: Int,
+    flags: Int,
+    locality: Int,
+    launchMs: Long,
+    done: Option[TaskDone])
+
+/** A stage that read shuffles and is over, with what the matrix is made of. */
+private case class Reduced(
+    stage: Stage,
+    shuffles: Seq[Int],
+    fetches: Seq[Fetch],
+    read: Map[String, Long],
+    wrote: Map[String, Long])
+
+private[probe] case class TaskDone(
+    durationMs: Long,
+    runMs: Long,
+    rowsRead: Long,
+    shuffleBytesRead: Long,
+    shuffleBytesWritten: Long,
+    rowsWritten: Long)
+
+/**
+ * What Spark says of stages, tasks and executors, noted in a small buffer and handed over every
+ * 50 ms. The listener's thread only reads numbers; encoding and the traffic matrix are done by a
+ * thread of ours. What does not fit the buffer is counted as lost, never waited for.
+ */
+private[probe] class TaskEvents(offer: (Int, Array[Byte]) => Unit, collectorPid: () => Long)
+    extends SparkListener {
+  private val stages = new Recent[(Int, Int), Stage](2048)
+  private val shuffleOf = new Recent[Int, Int](4096)
+  private val wroteOf = new Recent[Int, Map[String, Long]](1024)
+  private var seen = mutable.ArrayBuffer.empty[TaskSeen]
+  private val touched = mutable.LinkedHashSet.empty[Stage]
+  private val reduced = mutable.Queue.empty[Stage]
+  private val executors = new Recent[String, Array[Byte]](4096)
+  private val changes = new ArrayList[Array[Byte]]
+  private var toldTo = -1L
+  private var lost = 0L
+  private var faults = 0L
+
+  override def onJobStart(event: SparkListenerJobStart): Unit = noted {
+    // Also of stages that are skipped because an earlier job did their work.
+    for (stage <- event.stageInfos; shuffle <- ShuffleTraffic.written(stage))
+      shuffleOf.put(stage.stageId, shuffle)
+  }
+
+  override def onStageSubmitted(event: SparkListenerStageSubmitted): Unit = noted {
+    val info = event.stageInfo
+    def property(name: String) =
+      if (event.properties == null) "" else event.properties.getProperty(name, "")
+    val stage = new Stage(
+      info.stageId,
+      info.attemptNumber(),
+      // A streaming query's jobs are in a group by the name of its run.
+      QueryOf(property("sql.streaming.queryId"), property("spark.jobGroup.id"),
+        property("streaming.sql.batchId")),
+      info.numTasks,
+      info.submissionTime.getOrElse(System.currentTimeMillis()),
+      ShuffleTraffic.choosy(info),
+      ShuffleTraffic.written(info),
+      info.parentIds)
+    stages.put((stage.id, stage.attempt), stage)
+    touched += stage
+  }
+
+  override def onTaskStart(event: SparkListenerTaskStart): Unit = noted {
+    val task = event.taskInfo
+    stageOf(event.stageId, event.stageAttemptId) { stage =>
+      stage.running += 1
+      if (!task.speculative) stage.waiting = math.max(0, stage.waiting - 1)
+      note(stage, task, 0, None)
+    }
+  }
+
+  override def onTaskEnd(event: SparkListenerTaskEnd): Unit = noted {
+    val task = event.taskInfo
+    if (task != null) stageOf(event.stageId, event.stageAttemptId) { stage =>
+      // It ended before, and well; now its output is lost with its executor.
+      if (event.reason == Resubmitted) { stage.waiting += 1; touched += stage }
+      else ended(stage, task, measured(task, Option(event.taskMetrics)))
+    }
+  }
+
+  private def ended(stage: Stage, task: TaskInfo, done: TaskDone): Unit = {
+    stage.running = math.max(0, stage.running - 1)
+    // It will be tried again; one that was killed lost against its copy, or its stage is over.
+    if (task.failed && !task.speculative && stage.completedMs == 0) stage.waiting += 1
+    if (task.successful) flow(stage, task, done)
+    val how = (if (task.successful) TaskFlag.Successful else 0) |
+      (if (task.killed) TaskFlag.Killed else 0)
+    note(stage, task, TaskFlag.Ended | how, Some(done))
+    forgetIfOver(stage)
+  }
+
+  override def onStageCompleted(event: SparkListenerStageCompleted): Unit = noted {
+    val info = event.stageInfo
+    Option(stages.get((info.stageId, info.attemptNumber()))).foreach { stage =>
+      stage.completedMs = info.completionTime.getOrElse(System.currentTimeMillis())
+      stage.waiting = 0
+      stage.shuffle.foreach(wroteOf.put(_, stage.wrote.toMap))
+      if (stage.fetches.nonEmpty && stage.query.queryId.nonEmpty) {
+        if (reduced.size < TaskEvents.MostReduced) reduced += stage else lost += 1
+      }
+      touched += stage
+      forgetIfOver(stage)
+    }
+  }
+
+  override def onExecutorAdded(event: SparkListenerExecutorAdded): Unit = noted {
+    val info = event.executorInfo
+    val told = TaskMessage.executor(
+      joined = true, event.time, event.executorId, info.executorHost, info.totalCores, "")
+    executors.put(event.executorId, told)
+    changes.add(told)
+  }
+
+  override def onExecutorRemoved(event: SparkListenerExecutorRemoved): Unit = noted {
+    executors.remove(event.executorId)
+    val reason = Option(event.reason).getOrElse("").take(TaskEvents.LongestReason)
+    changes.add(TaskMessage.executor(joined = false, event.time, event.executorId, "", 0, reason))
+  }
+
+  override def onApplicationEnd(event: SparkListenerApplicationEnd): Unit = noted { flush() }
+
+  /** Hands over what was noted since the last time. */
+  private[probe] def flush(): Unit = {
+    tellExecutors()
+    var tasks = mutable.ArrayBuffer.empty[TaskSeen]
+    var told = Seq.empty[StageTold]
+    var reduces = Seq.empty[Reduced]
+    var lostSoFar = 0L
+    synchronized {
+      val empty = tasks
+      tasks = seen
+      seen = empty
+      told = touched.iterator.map(s => StageTold(s, s.waiting, s.running, s.completedMs)).toSeq
+      touched.clear()
+      reduces = reduced.dequeueAll(_ => true).map(inputs)
+      lostSoFar = lost
+    }
+    if (told.nonEmpty) offer(MessageKind.Tasks, TaskMessage.tasks(lostSoFar, told, tasks.toSeq))
+    reduces.foreach { of =>
+      val flows = ShuffleTraffic.flows(of.shuffles, of.fetches, of.read, of.wrote)
+      offer(MessageKind.Traffic, TaskMessage.traffic(of.stage, flows))
+    }
+  }
+
+  /** The first executors join before there is a collector, and a new one must hear of all. */
+  private def tellExecutors(): Unit = {
+    val pid = collectorPid()
+    if (pid > 0) {
+      val told = synchronized {
+        val said = new ArrayList[Array[Byte]](if (pid == toldTo) changes else executors.values)
+        changes.clear()
+        said
+      }
+      toldTo = pid
+      told.forEach(offer(MessageKind.Executors, _))
+    } else synchronized { changes.clear() }
+  }
+
+  private def inputs(stage: Stage): Reduced = {
+    val shuffles = stage.parents.filter(shuffleOf.containsKey(_)).map(shuffleOf.get(_))
+    val wrote = new Tally
+    for (shuffle <- shuffles; of <- Option(wroteOf.get(shuffle)); (executor, bytes) <- of)
+      wrote.add(executor, bytes)
+    Reduced(stage, shuffles, stage.fetches.toSeq, stage.read.toMap, wrote.toMap)
+  }
+
+  private def note(stage: Stage, task: TaskInfo, how: Int, done: Option[TaskDone]): Unit =
+    if (seen.size >= TaskEvents.MostSeen) lost += 1
+    else {
+      val flags = how | (if (task.speculative) TaskFlag.Speculative else 0) |
+        (if (stage.choosy.get(task.index)) TaskFlag.Choosy else 0)
+      seen += TaskSeen(stage, task.executorId, task.taskId, task.partitionId, task.attemptNumber,
+        flags, task.taskLocality.id, task.launchTime, done)
+      touched += stage
+    }
+
+  private def measured(task: TaskInfo, metrics: Option[TaskMetrics]) = {
+    val durationMs = math.max(0L, task.finishTime - task.launchTime)
+    metrics.fold(TaskDone(durationMs, 0, 0, 0, 0, 0)) { m =>
+      TaskDone(
+        durationMs,
+        m.executorRunTime,
+        m.inputMetrics.recordsRead + m.shuffleReadMetrics.recordsRead,
+        m.shuffleReadMetrics.totalBytesRead,
+        m.shuffleWriteMetrics.bytesWritten,
+        m.outputMetrics.recordsWritten + m.shuffleWriteMetrics.recordsWritten)
+    }
+  }
+
+  private def flow(stage: Stage, task: TaskInfo, done: TaskDone): Unit = {
+    if (done.shuffleBytesRead > 0 && stage.fetches.size < TaskEvents.MostFetches)
+      stage.fetches += Fetch(task.partitionId, task.executorId)
+    stage.read.add(task.executorId, done.shuffleBytesRead)
+    stage.wrote.add(task.executorId, done.shuffleBytesWritten)
+  }
+
+  /** The events of a stage's last tasks may come after the stage's own end. */
+  private def forgetIfOver(stage: Stage): Unit =
+    if (stage.completedMs > 0 && stage.running == 0) stages.remove((stage.id, stage.attempt))
+
+  private def stageOf(id: Int, attempt: Int)(use: Stage => Unit): Unit = {
+    val stage = stages.get((id, attempt))
+    if (stage == null) lost += 1 else use(stage)
+  }
+
+  /** Like Guard, but for thousands of calls a second: the first fault is said, the rest counted. */
+  private def noted(body: => Unit): Unit = synchronized {
+    try body
+    catch {
+      case error @ (NonFatal(_) | _: LinkageError) =>
+        lost += 1
+        faults += 1
+        if (faults == 1) Guard.quietly("note what Spark says of its tasks") { throw error }
+    }
+  }
+}
+
+private[probe] object TaskEvents {
+  /** 80 000 events a second, twenty times what a scheduler of Spark manages. */
+  val MostSeen = 4096
+  val MostFetches = 20000
+  val MostReduced = 64
+  val LongestReason = 500
+
+  def listen(sc: SparkContext): Unit = {
+    val events = new TaskEvents(Collector.offer, () => Collector.pid)
+    ShuffleTraffic.listen(sc, events)
+    val thread = new Thread(() => run(sc, events), "curtail-tasks")
+    thread.setDaemon(true)
+    thread.start()
+  }
+
+  private def run(sc: SparkContext, events: TaskEvents): Unit = {
+    var faults = 0
+    while (!sc.isStopped) {
+      LockSupport.parkNanos(Clock.WindowMs * 1000000L)
+      try events.flush()
+      catch {
+        case error @ (NonFatal(_) | _: LinkageError) =>
+          faults += 1
+          if (faults == 1) Guard.quietly("tell of tasks") { throw error }
+      }
+    }
+  }
+}
+
+/** The last so many: a thing whose end was never told does not stay for good. */
+private class Recent[K, V](most: Int) extends LinkedHashMap[K, V] {
+  override def removeEldestEntry(eldest: JMap.Entry[K, V]): Boolean = size > most
+}

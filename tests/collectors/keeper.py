@@ -1,0 +1,40 @@
+"""What the probe says, kept in a file: stands where the collector does, on the same pipe."""
+
+import sys
+from pathlib import Path
+
+from collectors import parts
+from collectors.link import Kind, Message, messages
+from collectors.parts import Part
+
+KEEPER = """#!{python}
+import sys
+from collectors.link import messages
+with open({kept!r}, "ab", buffering=0) as kept:
+    for message in messages(sys.stdin.buffer):
+        head = len(message.payload).to_bytes(4, "big") + bytes([message.kind])
+        kept.write(head + message.payload)
+"""
+
+
+class Keeper:
+    def __init__(self, folder: Path) -> None:
+        self._kept = folder / "kept"
+        self._program = folder / "keeper"
+        self._program.write_text(KEEPER.format(python=sys.executable, kept=str(self._kept)))
+        self._program.chmod(0o755)
+
+    @property
+    def options(self) -> dict[str, str]:
+        """For the Spark session: the keeper in the collector's place."""
+        return {"spark.curtail.python": str(self._program)}
+
+    def messages(self, kind: Kind) -> list[Message]:
+        """All so far, but for a last one that is half written."""
+        if not self._kept.exists():
+            return []
+        with open(self._kept, "rb") as stream:
+            return [message for message in messages(stream) if message.kind == kind]
+
+    def parts(self) -> list[Part]:
+        return [parts.decode(message.payload) for message in self.messages(Kind.PART)]

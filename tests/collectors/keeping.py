@@ -1,0 +1,57 @@
+"""Keeps what the probe tells the collector, and decodes what of it is about tasks."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from pyspark.sql import SparkSession
+from pyspark.sql.streaming.query import StreamingQuery
+
+from collectors.link import Kind
+from collectors.tasks import StageWait, TaskRecord, Traffic, decode_tasks, decode_traffic
+from tests.collectors.conftest import spark_session
+from tests.collectors.keeper import Keeper
+from tests.waiting import until
+
+
+class Kept(Keeper):
+    def tasks(self, query: StreamingQuery | None) -> list[TaskRecord]:
+        query_id = query.id if query else ""
+        told = (decode_tasks(message.payload) for message in self.messages(Kind.TASKS))
+        return [r for tasks in told for r in tasks.records if r.stage.query_id == query_id]
+
+    def stages(self, query: StreamingQuery | None) -> list[StageWait]:
+        query_id = query.id if query else ""
+        told = (decode_tasks(message.payload) for message in self.messages(Kind.TASKS))
+        return [s for tasks in told for s in tasks.stages if s.stage.query_id == query_id]
+
+    def traffic(self, query: StreamingQuery) -> list[Traffic]:
+        told = (decode_traffic(message.payload) for message in self.messages(Kind.TRAFFIC))
+        return [traffic for traffic in told if traffic.stage.query_id == query.id]
+
+    def until_over(self, query: StreamingQuery | None, stages: int = 1) -> None:
+        """Every stage seen is complete and every task that began has ended."""
+
+        def over() -> bool:
+            completed = {s.stage for s in self.stages(query) if s.completed_ms}
+            seen = {s.stage for s in self.stages(query)}
+            tasks = self.tasks(query)
+            began = {r.task_id for r in tasks if not r.ended}
+            return len(seen) >= stages and seen == completed and began == ended_ids(tasks)
+
+        until(over, timeout_s=30, every_s=0.2)
+
+
+def whole(query: StreamingQuery) -> range:
+    """The batches that `stop` did not cut off."""
+    progress = query.lastProgress
+    return range(progress.batchId + 1 if progress else 0)
+
+
+def ended_ids(tasks: list[TaskRecord]) -> set[int]:
+    return {record.task_id for record in tasks if record.ended}
+
+
+@contextmanager
+def watched_session(kept: Kept, **options: str) -> Iterator[SparkSession]:
+    with spark_session("redis://127.0.0.1:1/0", **kept.options, **options) as session:
+        yield session

@@ -1,0 +1,13 @@
+"""What state stores did, as the probe told it."""
+
+from collectors.state_store import Finished, StateStores
+from tests.collectors.keeper import Keeper
+
+
+class KeptParts(Keeper):
+    def finished(self, run_id: str | None = None) -> list[Finished]:
+        """Of one run or of all."""
+        stores = StateStores()
+        told = ((part.executor_id, event) for part in self.parts() for event in part.events)
+        found = (stores.read(executor_id, event) for executor_id, event in told)
+        return [each for each in found if each and run_id in (None, each.store.run_id)]

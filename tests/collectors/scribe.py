@@ -1,0 +1,34 @@
+"""A Spark session whose parts are written down as they come, in the collector's place."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+from collectors.metrics import BY_ID
+from tests.collectors.conftest import spark_session
+from tests.collectors.keeper import Keeper
+
+
+class Scribe(Keeper):
+    def metrics(self, first: int, last: int) -> list[Mapping[str, int]]:
+        """By name, of every window from `first` to `last`; none while one of them is missing."""
+        found = {part.window: part.metrics for part in self.parts()}
+        if not all(window in found for window in range(first, last + 1)):
+            return []
+        return [
+            {BY_ID[id].name: value for id, value in found[window].items() if id in BY_ID}
+            for window in range(first, last + 1)
+        ]
+
+
+@contextmanager
+def scribed_spark(scribe: Scribe) -> Iterator[SparkSession]:
+    with spark_session("redis://127.0.0.1:1/0", **scribe.options) as session:
+        yield session
+
+
+def jvm(spark: SparkSession) -> Any:
+    """The JVM as py4j sees it."""
+    return spark.sparkContext._jvm
