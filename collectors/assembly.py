@@ -14,6 +14,7 @@ from collectors import gc, phases
 from collectors.activity import Activity, Kind
 from collectors.buckets import Histogram, merged
 from collectors.codec import Garbled
+from collectors.metrics import BY_NAME
 from collectors.parts import Event, Losses, Part, Source
 from collectors.progress import Progress
 from collectors.scheduling import QueryTasks, Scheduling
@@ -29,6 +30,8 @@ from collectors.wire import (
     Shuffled,
     TaskCounts,
 )
+
+CLOCK_AHEAD = BY_NAME["clock_ahead_us"].id
 
 CLOSES_AFTER_MS = 200
 # After a stall of the collector the windows in between are made up to this many, then skipped.
@@ -88,6 +91,8 @@ class Assembler:
 
     def start(self, running: Running) -> None:
         if before := self._jobs.get(running.query_id):
+            if before.running == running:
+                return  # told twice, as a new collector is told of everything
             self._stores.forget_run(before.running.run_id)
         self._jobs[running.query_id] = _Job(running)
 
@@ -117,8 +122,9 @@ class Assembler:
                 window.latencies.setdefault(latencies.query_id, []).append(latencies.histogram)
             elif job:
                 job.late_parts += 1
+        ahead_us = part.metrics.get(CLOCK_AHEAD, 0)
         for event in part.events:
-            self._hear(part.executor_id, event)
+            self._hear(part.executor_id, event, ahead_us)
 
     def add_progress(self, progress: Progress, now_ms: int) -> None:
         job = self._jobs.get(progress.query_id)
@@ -190,14 +196,14 @@ class Assembler:
             stamped=job.stamped,
         )
 
-    def _hear(self, executor_id: str, event: Event) -> None:
+    def _hear(self, executor_id: str, event: Event, ahead_us: int) -> None:
         try:
             if event.source == Source.GC:
                 pause = gc.pause(event, executor_id)
                 # Nothing on that executor ran meanwhile, whichever query it was for.
                 for job in self._jobs.values():
                     self._keep(job, pause)
-            elif finished := self._stores.read(executor_id, event):
+            elif finished := self._stores.read(executor_id, event, ahead_us):
                 for job in self._jobs.values():
                     if job.running.run_id == finished.store.run_id:
                         self._keep(job, finished.activity)

@@ -35,6 +35,7 @@ METRICS = (
     Metric(15, "heap_after_gc_bytes", "bytes", "in use after the last collection", "GC notices"),
     Metric(16, "heap_max_bytes", "bytes", "the heap may grow to", "JVM"),
     Metric(17, "safepoint_us", "µs", "all Java threads held, by what ended here", "JVM counters"),
+    Metric(18, "clock_ahead_us", "µs", "the driver's clock less this host's", "RPC round trips"),
 )
 
 BY_ID = {metric.id: metric for metric in METRICS}

@@ -92,8 +92,11 @@ class StateStores:
         self._ended: deque[Interval[Lane]] = deque(maxlen=MOST_KEPT)
         self._l0_files: dict[StoreId, int] = {}
 
-    def read(self, executor_id: str, event: Event) -> Finished | None:
-        """The activity that ended with this event, if one did."""
+    def read(self, executor_id: str, event: Event, ahead_us: int = 0) -> Finished | None:
+        """The activity that ended with this event, if one did.
+
+        `ahead_us`: the driver's clock less that of the executor, on which RocksDB writes its log.
+        """
         if event.source not in (Source.ROCKSDB, Source.STATE_STORE):
             return None
         if (store := store_id(event.context)) is None:
@@ -104,7 +107,7 @@ class StateStores:
             self._drop(lambda key: key.executor_id == executor_id and key.store == store)
             finished = None
         else:
-            finished = self._native(executor_id, store, event.body)
+            finished = self._native(executor_id, store, event.body, ahead_us)
         if finished:
             activity = finished.activity
             lane = Lane(store.run_id, store.operator, activity.kind)
@@ -143,11 +146,14 @@ class StateStores:
         """The executor is lost, and what ran on it."""
         self._drop(lambda key: key.executor_id == executor_id)
 
-    def _native(self, executor_id: str, store: StoreId, body: str) -> Finished | None:
+    def _native(
+        self, executor_id: str, store: StoreId, body: str, ahead_us: int
+    ) -> Finished | None:
         said = _json_object(body)
         name, job, time_us = said.get("event"), _size(said, "job"), _size(said, "time_micros")
         if not isinstance(name, str) or job is None or time_us is None:
             return None
+        time_us = max(0, time_us + ahead_us)
         if name == "table_file_creation":
             self._file_created(_Key(executor_id, store, Kind.FLUSH, job), said)
         elif kind := _STARTS.get(name):

@@ -36,6 +36,11 @@ object Clock {
   }
 }
 
+/** Tells the collector what to add to times that others took from this host's clock. */
+private[probe] object ClockAhead extends MetricSource {
+  override def sample(): Seq[Metric] = Seq(Metric(Metrics.ClockAhead, Clock.driverAheadUs))
+}
+
 /**
  * How far the driver's clock is ahead, from round trips: it read its clock somewhere between our
  * sending and our receiving, so half the round trip is the most the middle can be wrong by. The

@@ -1,8 +1,7 @@
 package io.curtail.probe
 
 import java.io.{BufferedOutputStream, DataOutputStream, File, IOException}
-import java.util.concurrent.ConcurrentHashMap
-import java.util.concurrent.TimeUnit
+import java.util.concurrent.{ConcurrentHashMap, ConcurrentLinkedQueue, TimeUnit}
 
 import com.fasterxml.jackson.databind.ObjectMapper
 
@@ -46,6 +45,8 @@ object Collector {
   private val json = new ObjectMapper
   private val queue = new DroppingQueue[Message](capacity = 4096)
   private val started = new ConcurrentHashMap[String, Message]
+  // Few, and never dropped: a lost start would hide a job, a lost end would leave it running.
+  private val startsAndEnds = new ConcurrentLinkedQueue[Message]
   @volatile private var running = false
   @volatile private var process: Option[Process] = None
   private var thread: Thread = _
@@ -55,13 +56,14 @@ object Collector {
 
   /** A collector that is started again must hear of the queries that run already. */
   def queryStarted(runId: String, payload: Array[Byte]): Unit = {
-    started.put(runId, Message(MessageKind.QueryStarted, payload))
-    offer(MessageKind.QueryStarted, payload)
+    val message = Message(MessageKind.QueryStarted, payload)
+    started.put(runId, message)
+    if (running) startsAndEnds.add(message)
   }
 
   def queryTerminated(runId: String, payload: Array[Byte]): Unit = {
     started.remove(runId)
-    offer(MessageKind.QueryTerminated, payload)
+    if (running) startsAndEnds.add(Message(MessageKind.QueryTerminated, payload))
   }
 
   /** For tests and for the operator's eyes; -1 while there is none. */
@@ -118,23 +120,28 @@ object Collector {
       started.values.asScala.foreach(write(out, _))
       out.flush()
       while (running && child.isAlive) {
-        queue.poll(50).foreach(write(out, _))
-        var more = queue.poll(0)
-        while (more.isDefined) { more.foreach(write(out, _)); more = queue.poll(0) }
+        val first = queue.poll(50)
+        // Before what was queued: a query's first part must not come before the query.
+        writeAll(out, Option(startsAndEnds.poll()))
+        first.foreach(write(out, _))
+        writeAll(out, queue.poll(0))
         if (queue.dropped != lossTold) {
           lossTold = queue.dropped
           write(out, Message(MessageKind.LinkLoss, lossTold.toString.getBytes))
         }
         out.flush()
       }
-      var rest = queue.poll(0)
-      while (rest.isDefined) { rest.foreach(write(out, _)); rest = queue.poll(0) }
+      writeAll(out, Option(startsAndEnds.poll()))
+      writeAll(out, queue.poll(0))
     } catch { case _: IOException => () } // it died: supervise says so
     finally {
       try out.close() catch { case _: IOException => () }
       if (!child.waitFor(2, TimeUnit.SECONDS)) child.destroyForcibly()
     }
   }
+
+  private def writeAll(out: DataOutputStream, next: => Option[Message]): Unit =
+    Iterator.continually(next).takeWhile(_.isDefined).flatten.foreach(write(out, _))
 
   private def write(out: DataOutputStream, message: Message): Unit = {
     out.writeInt(message.payload.length)

@@ -19,7 +19,8 @@ private[probe] object Machine {
     () => Disks.source(),
     () => Network.source(),
     () => new Heap,
-    () => new Safepoints).flatMap(begun)
+    () => new Safepoints,
+    () => ClockAhead).flatMap(begun)
 
   /** Not every host has everything; what is not there is left out without a word. */
   private def begun(start: () => MetricSource): Option[MetricSource] =

@@ -33,4 +33,5 @@ object Metrics {
   val HeapAfterGc = 15
   val HeapMax = 16
   val Safepoint = 17
+  val ClockAhead = 18
 }

@@ -27,7 +27,7 @@ KEYS = 30
 ROWS_PER_BATCH = 3_000
 INTERVAL_MS = 500
 # The driver keeps 4 096 messages for a collector that does not read, its pipe some 2 000 more.
-FLOOD = 10_000
+FLOOD = 8_000
 GARBAGE = b"\xff" * 64
 # JVMs of a minute or two: the better compiler would take more time than it saves.
 JAVA_OPTIONS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"

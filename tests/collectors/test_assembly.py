@@ -9,6 +9,7 @@ from collectors.assembly import (
     Running,
 )
 from collectors.buckets import Histogram
+from collectors.metrics import BY_NAME
 from collectors.parts import Event, Latencies, Losses, Part, Source
 from collectors.progress import Progress
 from collectors.tasks import ExecutorChange, Flow, Stage, StageWait, TaskRecord, Tasks, Traffic
@@ -26,8 +27,9 @@ def assembler(*queries: str) -> Assembler:
     return made
 
 
-def told(window: int, *events: Event, executor: str = "1") -> Part:
-    return Part(window, executor, f"node-{executor}", Losses(), {}, (), events)
+def told(window: int, *events: Event, executor: str = "1", ahead_us: int = 0) -> Part:
+    metrics = {BY_NAME["clock_ahead_us"].id: ahead_us}
+    return Part(window, executor, f"node-{executor}", Losses(), metrics, (), events)
 
 
 def rocksdb(event: str, at_us: int, job: int, partition: int = 0, operator: int = 0) -> Event:
@@ -183,6 +185,16 @@ def test_compactions_that_run_at_once_are_counted_while_they_run_and_told_when_t
     assert [each.kind for each in second.activities] == [Kind.COMPACTION, Kind.COMPACTION]
 
 
+def test_what_an_executor_with_another_clock_tells_is_put_on_the_drivers() -> None:
+    made = assembler()
+    host_us = START_MS * 1000 - 7_000_000
+    events = (rocksdb("flush_started", host_us, 1), rocksdb("flush_finished", host_us + 900, 1))
+    made.add_part(told(FIRST, *events, ahead_us=7_000_000), START_MS + 60)
+    [only] = made.close(just_closed(1), 0)
+    assert [each.start_us for each in only.activities] == [START_MS * 1000]
+    assert only.frame.state[0].flushes == 1
+
+
 def test_a_lost_executor_takes_its_open_compactions_with_it() -> None:
     made = assembler()
     made.add_part(told(FIRST, rocksdb("compaction_started", START_MS * 1000, 1)), START_MS + 60)
@@ -255,6 +267,13 @@ def test_a_restarted_query_goes_on_under_a_new_run() -> None:
     made.terminate(QUERY, RUN, just_closed(3))  # Spark may report it after the new one's start
     [frame] = closed(made, just_closed(4))
     assert (str(frame.run_id), frame.sequence) == (other, 0)
+
+
+def test_a_query_that_is_told_of_twice_goes_on_as_it_was() -> None:
+    made = assembler()
+    closed(made, just_closed(3))
+    made.start(Running(QUERY, RUN, JOB))
+    assert [frame.sequence for frame in closed(made, just_closed(4))] == [3]
 
 
 def test_a_terminated_query_gives_its_last_frames_and_no_more() -> None:
