@@ -100,6 +100,7 @@ def test_a_full_redis_refuses_and_nothing_is_lost_once_there_is_room(redis: Redi
     client.config_set("maxmemory", 0)
     until(lambda: len(stream(redis)) == 20)
     shipper.stop(5)
+    assert shipper.dropped == 0
 
 
 def test_stopping_does_not_wait_for_a_redis_that_is_away(redis: RedisServer) -> None:
