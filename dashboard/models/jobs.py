@@ -1,4 +1,4 @@
-"""Records that outlive Redis: which jobs there are and how often each was started."""
+"""Which jobs there are and how often each was started."""
 
 from typing import ClassVar
 
