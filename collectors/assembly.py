@@ -203,6 +203,8 @@ class Assembler:
                 # Nothing on that executor ran meanwhile, whichever query it was for.
                 for job in self._jobs.values():
                     self._keep(job, pause)
+            elif event.source == Source.LEVERS:
+                return  # for the control agent
             elif finished := self._stores.read(executor_id, event, ahead_us):
                 for job in self._jobs.values():
                     if job.running.run_id == finished.store.run_id:

@@ -8,11 +8,13 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from collectors import activity, keys, parts, progress, tasks, wire
+from collectors.agent import Agent, Status
 from collectors.announcement import Announcement
 from collectors.assembly import Assembler, Running
 from collectors.codec import Garbled
 from collectors.keys import Stream
 from collectors.link import Kind, Message
+from techniques.registry import Registry
 
 log = logging.getLogger("curtail.collector")
 
@@ -27,6 +29,8 @@ class Outbox(Protocol):
     def dropped(self) -> int: ...
     def ship(self, stream: Stream, at_ms: int, payload: bytes) -> None: ...
     def announce(self, announcement: Announcement) -> None: ...
+    def watch(self, job_id: str) -> None: ...
+    def unwatch(self, job_id: str) -> None: ...
 
 
 @dataclass(frozen=True)
@@ -40,12 +44,21 @@ class Application:
 class Collector:
     """`handle` is called by the thread that reads the link, `tick` by the one that keeps time."""
 
-    def __init__(self, outbox: Outbox, now_ms: Callable[[], int]) -> None:
+    def __init__(
+        self,
+        outbox: Outbox,
+        now_ms: Callable[[], int],
+        techniques: Registry | None = None,
+        tell: Callable[[bytes], None] = lambda _edition: None,
+    ) -> None:
         self._outbox = outbox
+        self._tell = tell
         self._now_ms = now_ms
         self._lock = threading.Lock()
         self._assembler = Assembler(now_ms())
         self._application = Application("unnamed", "", "", "")
+        self._agent = Agent((techniques or Registry()).realizer, now_ms())
+        self._documents: dict[str, bytes] = {}
         self._announced: dict[str, Announcement] = {}
         self._heartbeat_ms = 0
         self.unreadable = 0
@@ -55,18 +68,27 @@ class Collector:
             with self._lock:
                 self._handle(message)
         except (Garbled, ValueError, KeyError, TypeError) as error:
-            self.unreadable += 1
-            if self.unreadable == 1:
-                log.warning(
-                    "a message from the probe cannot be read (more are only counted): %s", error
-                )
+            self._unreadable(error)
+
+    def hear(self, job_id: str, document: bytes) -> None:
+        """What Redis holds for this job; called by the thread that ships, five times a second."""
+        if self._documents.get(job_id) == document:
+            return
+        self._documents[job_id] = document
+        try:
+            with self._lock:
+                self._agent.hear(job_id, document, self._now_ms())
+        except Garbled as error:
+            self._unreadable(error)
 
     def tick(self) -> None:
         now_ms = self._now_ms()
         with self._lock:
+            edition = self._agent.tell(now_ms)
             closed = self._assembler.close(now_ms, self._outbox.dropped, self.unreadable)
             for job_id, frame, ended in closed:
                 at_ms = frame.start_ms
+                frame = replace(frame, asked=self._agent.asked(job_id, now_ms))
                 self._outbox.ship(keys.frames(job_id), at_ms, wire.encode(frame))
                 if ended:
                     self._outbox.ship(keys.activities(job_id), at_ms, activity.encode(ended))
@@ -74,11 +96,13 @@ class Collector:
                 self._heartbeat_ms = now_ms
                 for announcement in self._announced.values():
                     self._outbox.announce(replace(announcement, heartbeat_ms=now_ms))
+        if edition is not None:
+            self._tell(edition)
 
     def _handle(self, message: Message) -> None:
         match message.kind:
             case Kind.PART:
-                self._assembler.add_part(parts.decode(message.payload), self._now_ms())
+                self._part(parts.decode(message.payload))
             case Kind.QUERY_PROGRESS:
                 self._assembler.add_progress(progress.parse(message.payload), self._now_ms())
             case Kind.TASKS:
@@ -98,6 +122,19 @@ class Collector:
             case _:
                 raise Garbled(f"a message of kind {message.kind}")
 
+    def _unreadable(self, error: Exception) -> None:
+        self.unreadable += 1
+        if self.unreadable == 1:
+            log.warning("a message cannot be read (more are only counted): %s", error)
+
+    def _part(self, part: parts.Part) -> None:
+        now_ms = self._now_ms()
+        self._assembler.add_part(part, now_ms)
+        self._agent.saw(part.executor_id, now_ms)
+        for event in part.events:
+            if event.source == parts.Source.LEVERS:
+                self._agent.report(part.executor_id, Status.parse(event.body))
+
     def _started(self, event: dict[str, Any]) -> None:
         # A query without a name is known by its id, which its checkpoint keeps across restarts.
         query = event["name"] or event["query_id"][:8]
@@ -115,11 +152,17 @@ class Collector:
         self._announced[event["query_id"]] = announcement
         self._outbox.announce(announcement)
         self._assembler.start(Running(event["query_id"], event["run_id"], announcement.job_id))
+        self._agent.start(announcement.job_id, event["query_id"], event["run_id"])
+        self._documents.pop(announcement.job_id, None)  # a new run hears it afresh
+        self._outbox.watch(announcement.job_id)
 
     def _terminated(self, event: dict[str, Any]) -> None:
         announcement = self._announced.get(event["query_id"])
         if announcement and announcement.run_id == event["run_id"]:
             del self._announced[event["query_id"]]
+            self._agent.end(announcement.job_id, self._now_ms())
+            self._outbox.unwatch(announcement.job_id)
+            self._documents.pop(announcement.job_id, None)
             self._outbox.announce(
                 replace(
                     announcement,

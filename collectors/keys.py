@@ -5,6 +5,7 @@
     curtail:job:<id>:frames         stream: one entry per 50 ms window (`collectors.wire`)
     curtail:job:<id>:activities     stream: what ended, per window in which we heard of it
                                     (`collectors.activity`)
+    curtail:job:<id>:control        string: what is asked of the job (`collectors.control`)
 
 The id of a stream's entry is its window's start in epoch ms, "-0": time ranges are id ranges, and
 sending an entry twice adds it once. Its one field is PAYLOAD.
@@ -44,6 +45,10 @@ def frames(job_id: str) -> Stream:
 
 def activities(job_id: str) -> Stream:
     return Stream(job_id, Kind.ACTIVITIES)
+
+
+def control(job_id: str) -> str:
+    return f"{job(job_id)}:control"
 
 
 def job_id(application: str, query: str) -> str:

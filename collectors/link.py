@@ -1,10 +1,12 @@
 """Messages from the driver's JVM: four bytes of length, one of kind, the payload.
 
 Written by `probe/Collector.scala` to this process's standard input. The pipe's end is the
-application's end.
+application's end. The way back, on standard output, is four bytes of length and an edition of
+orders (`collectors.agent`).
 """
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import BinaryIO
@@ -41,6 +43,12 @@ def messages(stream: BinaryIO) -> Iterator[Message]:
         if payload is None:
             return
         yield Message(head[4], payload)
+
+
+def write(stream: BinaryIO, edition: bytes) -> None:
+    """To the JVM. It may have gone: then our input ends too, and that is where we notice."""
+    with suppress(BrokenPipeError):
+        stream.write(len(edition).to_bytes(4, "big") + edition)
 
 
 def _exactly(stream: BinaryIO, length: int) -> bytes | None:

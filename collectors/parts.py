@@ -39,6 +39,7 @@ class Source(IntEnum):
     ROCKSDB = 1
     STATE_STORE = 2
     GC = 3
+    LEVERS = 4
 
 
 @dataclass(frozen=True)

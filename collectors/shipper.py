@@ -8,7 +8,9 @@ nothing twice.
 
 import logging
 import threading
+import time
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -28,6 +30,7 @@ BUFFERED_ENTRIES = 60_000 // WINDOW_MS
 AT_ONCE = 200
 RETRY_S = 1.0
 TIMEOUT_S = 2.0
+CONTROL_EVERY_S = 0.2
 RETENTION_MS = 3_600_000
 
 
@@ -39,7 +42,17 @@ class _Entry:
 
 
 class Shipper:
-    def __init__(self, url: str, retention_ms: int = RETENTION_MS) -> None:
+    """`hear` gets every watched job's control document, read along with what is sent."""
+
+    def __init__(
+        self,
+        url: str,
+        retention_ms: int = RETENTION_MS,
+        hear: Callable[[str, bytes], None] = lambda _job_id, _document: None,
+    ) -> None:
+        self._hear = hear
+        self._watched: frozenset[str] = frozenset()
+        self._control_read_s = 0.0
         self._redis = redis.Redis.from_url(
             url, socket_timeout=TIMEOUT_S, socket_connect_timeout=TIMEOUT_S
         )
@@ -72,6 +85,12 @@ class Shipper:
         with self._changed:
             self._announcements[announcement.job_id] = announcement
             self._changed.notify()
+
+    def watch(self, job_id: str) -> None:
+        self._watched |= {job_id}
+
+    def unwatch(self, job_id: str) -> None:
+        self._watched -= {job_id}
 
     def stop(self, timeout_s: float) -> None:
         """Sends what is left, as far as that goes in the time given."""
@@ -115,12 +134,26 @@ class Shipper:
                 minid=str(entry.at_ms - self._retention_ms),
                 approximate=True,
             )
-        for reply in pipeline.execute(raise_on_error=False):
+        watched = self._watched_now()
+        for job_id in watched:
+            pipeline.get(keys.control(job_id))
+        replies = pipeline.execute(raise_on_error=False)
+        for reply in replies[: len(replies) - len(watched)]:
             # Already there from a send whose reply was lost: that is success.
             if isinstance(reply, ResponseError) and "equal or smaller" in str(reply):
                 continue
             if isinstance(reply, Exception):
                 raise reply
+        for job_id, document in zip(watched, replies[len(replies) - len(watched) :], strict=True):
+            if isinstance(document, bytes):
+                self._hear(job_id, document)
+
+    def _watched_now(self) -> list[str]:
+        now_s = time.monotonic()
+        if now_s - self._control_read_s < CONTROL_EVERY_S:
+            return []
+        self._control_read_s = now_s
+        return sorted(self._watched)
 
     def _forget(self, sent: list[_Entry], announced: dict[str, Announcement]) -> None:
         with self._changed:

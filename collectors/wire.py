@@ -31,12 +31,18 @@ Integers are LEB128, texts UTF-8 behind their length (`collectors.codec`).
     tag 9     traffic                    shuffle bytes of stages that ended: varint number,
                 then each text from executor, text to executor, varint bytes
 
+    tag 12    asked                      present once something was asked of the job: varint version
+                of the control document that the collector heard, byte 1 if every JVM holds it,
+                varint number of techniques that are not off, then each text name, text mode,
+                byte state (`State`), varint version, text because
+
 Absent sections are empty. A reader skips tags it does not know, so a section can be added without
 a new version; the version changes when a reader of the old one would misread.
 """
 
 from collections.abc import Mapping
 from dataclasses import astuple, dataclass, field, fields
+from enum import IntEnum
 from uuid import UUID
 
 from collectors import buckets
@@ -57,6 +63,7 @@ PHASES = (
 )
 
 _LATENCY, _BATCHES, _EXECUTORS, _HEALTH, _BACKLOG, _STAMPED, _STATE, _TASKS, _TRAFFIC = range(1, 10)
+_ASKED = 12
 
 
 class UnknownVersion(Garbled):
@@ -122,6 +129,33 @@ class Health:
     unreadable_messages: int = 0
 
 
+class State(IntEnum):
+    """Where a technique stands on its way into the running job."""
+
+    ASKED = 0
+    APPLIED = 1
+    REFUSED = 2
+    LAPSED = 3
+
+
+@dataclass(frozen=True)
+class Applied:
+    technique: str
+    mode: str
+    state: State
+    version: int
+    because: str = ""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What the job knows of its control document; `settled` once every JVM holds it."""
+
+    version: int
+    settled: bool
+    techniques: tuple[Applied, ...] = ()
+
+
 @dataclass(frozen=True)
 class Frame:
     window: int
@@ -136,6 +170,7 @@ class Frame:
     state: tuple[OperatorState, ...] = ()
     tasks: TaskCounts = field(default_factory=TaskCounts)
     traffic: tuple[Shuffled, ...] = ()
+    asked: Asked | None = None
 
     @property
     def start_ms(self) -> int:
@@ -169,6 +204,8 @@ def encode(frame: Frame) -> bytes:
         _section(out, _TASKS, _totals(frame.tasks))
     if frame.traffic:
         _section(out, _TRAFFIC, _traffic(frame.traffic))
+    if frame.asked is not None:
+        _section(out, _ASKED, _asked(frame.asked))
     return out.bytes()
 
 
@@ -197,6 +234,7 @@ def decode(data: bytes) -> Frame:
         state=_read_state(s) if (s := sections.get(_STATE)) else (),
         tasks=_read_tasks(s) if (s := sections.get(_TASKS)) else TaskCounts(),
         traffic=_read_traffic(s) if (s := sections.get(_TRAFFIC)) else (),
+        asked=_read_asked(s) if (s := sections.get(_ASKED)) else None,
     )
 
 
@@ -285,6 +323,44 @@ def _read_traffic(reader: Reader) -> tuple[Shuffled, ...]:
     return tuple(
         Shuffled(reader.text(), reader.text(), reader.varint()) for _ in range(reader.varint())
     )
+
+
+def _asked(asked: Asked) -> Writer:
+    out = Writer()
+    out.varint(asked.version)
+    out.byte(asked.settled)
+    out.varint(len(asked.techniques))
+    for each in asked.techniques:
+        out.text(each.technique)
+        out.text(each.mode)
+        out.byte(each.state)
+        out.varint(each.version)
+        out.text(each.because)
+    return out
+
+
+def _read_asked(reader: Reader) -> Asked:
+    return Asked(
+        version=reader.varint(),
+        settled=bool(reader.byte()),
+        techniques=tuple(
+            Applied(
+                reader.text(),
+                reader.text(),
+                _read_state_of(reader),
+                reader.varint(),
+                reader.text(),
+            )
+            for _ in range(reader.varint())
+        ),
+    )
+
+
+def _read_state_of(reader: Reader) -> State:
+    try:
+        return State(number := reader.byte())
+    except ValueError:
+        raise Garbled(f"a technique in state {number}") from None
 
 
 def _totals(counts: Health | TaskCounts) -> Writer:

@@ -8,12 +8,15 @@ from collectors.announcement import Announcement
 from collectors.buckets import Histogram
 from collectors.wire import (
     WINDOW_MS,
+    Applied,
+    Asked,
     Batch,
     ExecutorSample,
     Frame,
     Health,
     OperatorState,
     Shuffled,
+    State,
     TaskCounts,
 )
 
@@ -62,6 +65,7 @@ FULL_FRAME = Frame(
     state=(OperatorState(0, 4, 2, 5), OperatorState(1)),
     tasks=TaskCounts(1, 2, 3, 4, 5, 6),
     traffic=(Shuffled("1", "2", 1_000),),
+    asked=Asked(7, True, (Applied("echo", "act", State.REFUSED, 7, "1: no"),)),
 )
 
 ACTIVITIES = (

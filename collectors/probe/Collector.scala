@@ -102,7 +102,6 @@ object Collector {
   private def launch(settings: CollectorSettings): Process = {
     val builder = new ProcessBuilder(settings.python, "-m", "collectors.main")
     builder.redirectError(ProcessBuilder.Redirect.INHERIT)
-    builder.redirectOutput(ProcessBuilder.Redirect.DISCARD)
     val environment = builder.environment()
     environment.put("CURTAIL_REDIS_URL", settings.redisUrl)
     val path = Seq(settings.pythonPath, environment.getOrDefault("PYTHONPATH", ""))
@@ -113,6 +112,9 @@ object Collector {
   /** Until the collector or this application ends. */
   private def feed(child: Process, settings: CollectorSettings): Unit = {
     process = Some(child)
+    val ears = new Thread(() => Control.listen(child.getInputStream), "curtail-orders")
+    ears.setDaemon(true)
+    ears.start()
     val out = new DataOutputStream(new BufferedOutputStream(child.getOutputStream, 1 << 16))
     var lossTold = 0L
     try {

@@ -7,6 +7,7 @@ object EventSource {
   val RocksDb = 1
   val StateStore = 2
   val Gc = 3
+  val Levers = 4
 }
 
 /** On the way to the next part. Who offers never waits: RocksDB's threads, the GC's notifier. */

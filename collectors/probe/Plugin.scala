@@ -12,9 +12,15 @@ class Plugin extends SparkPlugin {
   override def executorPlugin(): ExecutorPlugin = new Executor
 }
 
+private object Plugin {
+  /** All that this probe can move. */
+  val levers: Seq[Lever] = Seq(Echo)
+}
+
 private class Driver extends DriverPlugin {
   private var context: Option[SparkContext] = None
   private var sampler: Option[Sampler] = None
+  private var levers: Option[Levers] = None
 
   override def init(sc: SparkContext, ctx: PluginContext): JMap[String, String] = {
     context = Some(sc)
@@ -31,8 +37,11 @@ private class Driver extends DriverPlugin {
     }
 
   private def measureDriver(): Sampler = {
-    val sender = new Sender({ part => Collector.offer(MessageKind.Part, part); Driver.clock() })
-    val made = new Sampler("driver", () => Executor.host(), sender, Machine.sources())
+    val moved = new Levers(Set(Levers.Driver), Plugin.levers)
+    val made =
+      new Sampler("driver", () => Executor.host(), new Sender(receive, moved), Machine.sources())
+    moved.start()
+    levers = Some(moved)
     made.start()
     made
   }
@@ -40,33 +49,43 @@ private class Driver extends DriverPlugin {
   override def receive(message: AnyRef): AnyRef = message match {
     case part: Array[Byte] =>
       Collector.offer(MessageKind.Part, part)
-      Driver.clock()
-    case _ => Driver.clock()
+      Driver.reply()
+    case Control.Question => Control.current.document
+    case _ => Driver.reply()
   }
 
   override def shutdown(): Unit = Guard.quietly("stop the collector") {
+    levers.foreach(_.stop())
     sampler.foreach(_.stop())
     Collector.stop()
   }
 }
 
 private object Driver {
-  /** The reply to every part; control settings will ride behind it. */
-  def clock(): Array[Byte] =
-    ByteBuffer.allocate(java.lang.Long.BYTES).putLong(Clock.hostUs()).array()
+  /** To every part: the clock, and the number of the edition that is to be held. */
+  def reply(): Array[Byte] =
+    ByteBuffer.allocate(2 * java.lang.Long.BYTES)
+      .putLong(Clock.hostUs()).putLong(Control.current.number).array()
 }
 
 private class Executor extends ExecutorPlugin {
   private var sampler: Option[Sampler] = None
   private var tap: Option[StateStoreTap] = None
+  private var levers: Option[Levers] = None
 
   override def init(ctx: PluginContext, extraConf: JMap[String, String]): Unit =
     Guard.quietly("start the sampler") {
-      val sender = new Sender(part => ctx.ask(part))
+      // In local mode this is the driver as well.
+      val local = ctx.executorID() == Levers.Driver
+      val places = if (local) Set(Levers.Driver, Levers.Executors) else Set(Levers.Executors)
+      val moved = new Levers(places, Plugin.levers)
+      val sender = new Sender(message => ctx.ask(message), moved)
       // Reading RocksDB's log makes each flush a little longer: whoever minds can do without.
       val wanted = ctx.conf().getBoolean("spark.curtail.stateStore.tap", true)
       val measured = sources() ++ (if (wanted) taps() else Nil)
       sampler = Some(new Sampler(ctx.executorID(), () => Executor.host(), sender, measured))
+      moved.start()
+      levers = Some(moved)
       sampler.foreach(_.start())
     }
 
@@ -80,6 +99,7 @@ private class Executor extends ExecutorPlugin {
   }
 
   override def shutdown(): Unit = Guard.quietly("stop the sampler") {
+    levers.foreach(_.stop())
     sampler.foreach(_.stop())
     tap.foreach(_.remove())
   }

@@ -18,7 +18,7 @@ private[probe] class DroppingQueue[T <: AnyRef](capacity: Int) {
 }
 
 /** Executor to driver, off every Spark thread: one part in flight, 30 s of parts waiting. */
-private[probe] class Sender(ask: Array[Byte] => AnyRef) {
+private[probe] class Sender(ask: AnyRef => AnyRef, levers: Levers) {
   private val queue = new DroppingQueue[Array[Byte]](capacity = 600)
   private val failures = new AtomicLong
   private val offset = new ClockOffset
@@ -35,13 +35,15 @@ private[probe] class Sender(ask: Array[Byte] => AnyRef) {
     thread.join(1000)
   }
 
-  /** The reply is the driver's clock, and tells how far ours is off. */
+  /** The reply is the driver's clock, which tells how far ours is off, and the edition in force. */
   private def deliver(part: Array[Byte]): Unit = {
     val sentUs = Clock.hostUs()
     ask(part) match {
-      case reply: Array[Byte] if reply.length >= java.lang.Long.BYTES =>
-        offset.observe(sentUs, ByteBuffer.wrap(reply).getLong, Clock.hostUs())
+      case reply: Array[Byte] if reply.length >= 2 * java.lang.Long.BYTES =>
+        val words = ByteBuffer.wrap(reply)
+        offset.observe(sentUs, words.getLong, Clock.hostUs())
         Clock.setDriverAhead(offset.aheadUs)
+        levers.heard(words.getLong, () => ask(Control.Question).asInstanceOf[Array[Byte]])
       case _ => ()
     }
   }

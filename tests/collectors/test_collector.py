@@ -29,6 +29,7 @@ class Box:
         self.frames: list[tuple[str, wire.Frame]] = []
         self.activities: list[activity.Activity] = []
         self.announcements: list[Announcement] = []
+        self.watched: set[str] = set()
 
     def ship(self, stream: Stream, at_ms: int, payload: bytes) -> None:
         if stream.kind == "activities":
@@ -40,6 +41,12 @@ class Box:
 
     def announce(self, announcement: Announcement) -> None:
         self.announcements.append(announcement)
+
+    def watch(self, job_id: str) -> None:
+        self.watched.add(job_id)
+
+    def unwatch(self, job_id: str) -> None:
+        self.watched.remove(job_id)
 
 
 class World:

@@ -115,3 +115,29 @@ def test_stopping_does_not_wait_for_a_redis_that_is_away(redis: RedisServer) -> 
 def test_an_address_that_is_none_is_refused_at_once() -> None:
     with pytest.raises(ValueError, match="scheme"):
         Shipper("http://example.org")
+
+
+def test_the_control_document_of_a_watched_job_is_read_along(redis: RedisServer) -> None:
+    heard: list[tuple[str, bytes]] = []
+    shipper = Shipper(redis.url, hear=lambda *said: heard.append(said))
+    shipper.watch(JOB)
+    shipper.start()
+    client = redis_client.Redis.from_url(redis.url)
+    client.set(keys.control(JOB), b"one")
+    sent = iter(range(100_000))
+    until(lambda: ship(shipper, 1, next(sent)) or heard[-1:] == [(JOB, b"one")])
+    client.set(keys.control(JOB), b"two")
+    until(lambda: ship(shipper, 1, next(sent)) or heard[-1:] == [(JOB, b"two")])
+    shipper.unwatch(JOB)
+    shipper.stop(5)
+
+
+def test_a_control_key_of_another_type_stops_no_frames(redis: RedisServer) -> None:
+    shipper = Shipper(redis.url, hear=lambda *_said: pytest.fail("heard a list"))
+    redis_client.Redis.from_url(redis.url).lpush(keys.control(JOB), "surprise")
+    shipper.watch(JOB)
+    shipper.start()
+    ship(shipper, 20)
+    until(lambda: len(stream(redis)) == 20)
+    assert shipper.dropped == 0
+    shipper.stop(5)

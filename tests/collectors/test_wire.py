@@ -6,12 +6,15 @@ from collectors import wire
 from collectors.buckets import Histogram
 from collectors.codec import Garbled
 from collectors.wire import (
+    Applied,
+    Asked,
     Batch,
     ExecutorSample,
     Frame,
     Health,
     OperatorState,
     Shuffled,
+    State,
     TaskCounts,
     UnknownVersion,
     decode,
@@ -34,10 +37,14 @@ GOLDEN = bytes.fromhex(
     "0709 02 00 04 02 06 01 00 00 00"  # state: two operators
     "0806 01 02 03 04 05 06"  # tasks
     "0907 01 0131 0132 e807"  # traffic
+    "0c14 07 01 01 046563686f 03616374 02 07 05313a206e6f"  # asked: one technique
 )
 
 naturals = st.integers(min_value=0, max_value=2**53)
 metrics = st.dictionaries(naturals, st.integers(min_value=-(2**53), max_value=2**53), max_size=5)
+applied = st.builds(
+    Applied, st.text(), st.text(), st.sampled_from(State), naturals, st.text(max_size=9)
+)
 frames = st.builds(
     Frame,
     window=naturals,
@@ -66,6 +73,7 @@ frames = st.builds(
     ).map(tuple),
     tasks=st.builds(TaskCounts, *[naturals] * 6),
     traffic=st.lists(st.builds(Shuffled, st.text(), st.text(), naturals), max_size=3).map(tuple),
+    asked=st.none() | st.builds(Asked, naturals, st.booleans(), st.lists(applied).map(tuple)),
 )
 
 

@@ -1,0 +1,12 @@
+package io.curtail.probe
+
+import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
+
+/** Spark brings Jackson. */
+private[probe] object Json {
+  private val mapper = new ObjectMapper
+
+  def read(bytes: Array[Byte]): JsonNode = mapper.readTree(bytes)
+  def write(value: Any): Array[Byte] = mapper.writeValueAsBytes(value)
+  def text(value: Any): String = mapper.writeValueAsString(value)
+}

@@ -1,0 +1,64 @@
+"""Which techniques there are: every package in this folder that has a `technique` module.
+
+    technique.py    TECHNIQUE: what its card says
+    controller.py   conditions(view), decide(view, options): windows in, Decision out, pure
+    realizer.py     orders(settings): what the probe's levers are to hold
+
+A new one needs a folder and nothing else. Its modules are imported when they are used: the
+collector in the user's driver needs realizers only, and none of NumPy.
+"""
+
+import pkgutil
+from collections.abc import Mapping, Sequence
+from importlib import import_module
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Protocol, cast
+
+import techniques
+from techniques.model import Conditions, Decision, Order, Settings, Technique
+
+if TYPE_CHECKING:
+    from techniques.view import View
+
+
+class Controller(Protocol):
+    def conditions(self, view: "View") -> Conditions: ...
+    def decide(self, view: "View", options: Settings) -> Decision | None: ...
+
+
+class Realizer(Protocol):
+    def orders(self, settings: Settings) -> Sequence[Order]: ...
+
+
+class Registry:
+    """`extra` names packages elsewhere that are built alike, as tests have."""
+
+    def __init__(self, extra: Sequence[str] = ()) -> None:
+        inside = (
+            f"{techniques.__name__}.{found.name}"
+            for found in pkgutil.iter_modules(techniques.__path__)
+            if found.ispkg
+        )
+        self._packages: dict[str, str] = {}
+        self._techniques: dict[str, Technique] = {}
+        for package in (*inside, *extra):
+            if find_spec(f"{package}.technique") is None:
+                continue
+            technique: Technique = import_module(f"{package}.technique").TECHNIQUE
+            self._packages[technique.name] = package
+            self._techniques[technique.name] = technique
+
+    @property
+    def techniques(self) -> Mapping[str, Technique]:
+        return self._techniques
+
+    def controller(self, name: str) -> Controller:
+        return cast(Controller, import_module(f"{self._packages[name]}.controller"))
+
+    def realizer(self, name: str) -> Realizer:
+        return cast(Realizer, import_module(f"{self._packages[name]}.realizer"))
+
+
+def named(text: str) -> tuple[str, ...]:
+    """Packages as an environment variable lists them, separated by commas."""
+    return tuple(part.strip() for part in text.split(",") if part.strip())
