@@ -15,9 +15,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from collectors import control
+from collectors.asked import Applied, Asked, State
 from collectors.codec import Garbled
 from collectors.control import Control, Wanted
-from collectors.wire import Applied, Asked, State
 from techniques.model import Order, Refused
 from techniques.registry import Realizer
 

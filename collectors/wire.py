@@ -18,7 +18,8 @@ Integers are LEB128, texts UTF-8 behind their length (`collectors.codec`).
                 (`collectors.metrics`), signed value
     tag 4     health                     totals of the run, varints: frames dropped, parts late,
                 parts lost between executor and collector, records lost in executors,
-                events lost in executors, messages the collector could not read
+                events lost in executors, messages the collector could not read, windows
+                skipped after a stall of the collector (this one absent in older frames)
     tag 5     backlog                    varint rows the source has and the query has not read
     tag 6     stamped                    present, and empty, once this run counted a record: from
                                          then on, no latencies means no records
@@ -30,11 +31,9 @@ Integers are LEB128, texts UTF-8 behind their length (`collectors.codec`).
                 not prefer
     tag 9     traffic                    shuffle bytes of stages that ended: varint number,
                 then each text from executor, text to executor, varint bytes
-
-    tag 12    asked                      present once something was asked of the job: varint version
-                of the control document that the collector heard, byte 1 if every JVM holds it,
-                varint number of techniques that are not off, then each text name, text mode,
-                byte state (`State`), varint version, text because
+    tag 11    collector                  its own work and what it takes (`collectors.load`)
+    tag 12    asked                      what was asked of the job and where that stands
+                                         (`collectors.asked`); absent as long as nothing was
 
 Absent sections are empty. A reader skips tags it does not know, so a section can be added without
 a new version; the version changes when a reader of the old one would misread.
@@ -42,12 +41,13 @@ a new version; the version changes when a reader of the old one would misread.
 
 from collections.abc import Mapping
 from dataclasses import astuple, dataclass, field, fields
-from enum import IntEnum
 from uuid import UUID
 
-from collectors import buckets
+from collectors import asked, buckets, load
+from collectors.asked import Asked
 from collectors.buckets import Histogram
 from collectors.codec import Garbled, Reader, Writer
+from collectors.load import CollectorLoad
 
 MAGIC = 0xC7
 VERSION = 1
@@ -63,7 +63,7 @@ PHASES = (
 )
 
 _LATENCY, _BATCHES, _EXECUTORS, _HEALTH, _BACKLOG, _STAMPED, _STATE, _TASKS, _TRAFFIC = range(1, 10)
-_ASKED = 12
+_COLLECTOR, _ASKED = 11, 12
 
 
 class UnknownVersion(Garbled):
@@ -127,33 +127,7 @@ class Health:
     lost_records: int = 0
     lost_events: int = 0
     unreadable_messages: int = 0
-
-
-class State(IntEnum):
-    """Where a technique stands on its way into the running job."""
-
-    ASKED = 0
-    APPLIED = 1
-    REFUSED = 2
-    LAPSED = 3
-
-
-@dataclass(frozen=True)
-class Applied:
-    technique: str
-    mode: str
-    state: State
-    version: int
-    because: str = ""
-
-
-@dataclass(frozen=True)
-class Asked:
-    """What the job knows of its control document; `settled` once every JVM holds it."""
-
-    version: int
-    settled: bool
-    techniques: tuple[Applied, ...] = ()
+    skipped_windows: int = 0
 
 
 @dataclass(frozen=True)
@@ -171,6 +145,7 @@ class Frame:
     tasks: TaskCounts = field(default_factory=TaskCounts)
     traffic: tuple[Shuffled, ...] = ()
     asked: Asked | None = None
+    collector: CollectorLoad | None = None
 
     @property
     def start_ms(self) -> int:
@@ -192,7 +167,8 @@ def encode(frame: Frame) -> bytes:
     if frame.executors:
         _section(out, _EXECUTORS, _executors(frame.executors))
     if frame.health != Health():
-        _section(out, _HEALTH, _totals(frame.health))
+        write_health(section := Writer(), frame.health)
+        _section(out, _HEALTH, section)
     if frame.backlog_rows is not None:
         (section := Writer()).varint(frame.backlog_rows)
         _section(out, _BACKLOG, section)
@@ -204,8 +180,12 @@ def encode(frame: Frame) -> bytes:
         _section(out, _TASKS, _totals(frame.tasks))
     if frame.traffic:
         _section(out, _TRAFFIC, _traffic(frame.traffic))
+    if frame.collector is not None:
+        load.write(section := Writer(), frame.collector)
+        _section(out, _COLLECTOR, section)
     if frame.asked is not None:
-        _section(out, _ASKED, _asked(frame.asked))
+        asked.write(section := Writer(), frame.asked)
+        _section(out, _ASKED, section)
     return out.bytes()
 
 
@@ -228,13 +208,14 @@ def decode(data: bytes) -> Frame:
         latency=buckets.read(s) if (s := sections.get(_LATENCY)) else Histogram(),
         batches=_read_batches(s) if (s := sections.get(_BATCHES)) else (),
         executors=_read_executors(s) if (s := sections.get(_EXECUTORS)) else (),
-        health=_read_health(s) if (s := sections.get(_HEALTH)) else Health(),
+        health=read_health(s) if (s := sections.get(_HEALTH)) else Health(),
         backlog_rows=s.varint() if (s := sections.get(_BACKLOG)) else None,
         stamped=_STAMPED in sections,
         state=_read_state(s) if (s := sections.get(_STATE)) else (),
         tasks=_read_tasks(s) if (s := sections.get(_TASKS)) else TaskCounts(),
         traffic=_read_traffic(s) if (s := sections.get(_TRAFFIC)) else (),
-        asked=_read_asked(s) if (s := sections.get(_ASKED)) else None,
+        asked=asked.read(s) if (s := sections.get(_ASKED)) else None,
+        collector=load.read(s) if (s := sections.get(_COLLECTOR)) else None,
     )
 
 
@@ -325,45 +306,7 @@ def _read_traffic(reader: Reader) -> tuple[Shuffled, ...]:
     )
 
 
-def _asked(asked: Asked) -> Writer:
-    out = Writer()
-    out.varint(asked.version)
-    out.byte(asked.settled)
-    out.varint(len(asked.techniques))
-    for each in asked.techniques:
-        out.text(each.technique)
-        out.text(each.mode)
-        out.byte(each.state)
-        out.varint(each.version)
-        out.text(each.because)
-    return out
-
-
-def _read_asked(reader: Reader) -> Asked:
-    return Asked(
-        version=reader.varint(),
-        settled=bool(reader.byte()),
-        techniques=tuple(
-            Applied(
-                reader.text(),
-                reader.text(),
-                _read_state_of(reader),
-                reader.varint(),
-                reader.text(),
-            )
-            for _ in range(reader.varint())
-        ),
-    )
-
-
-def _read_state_of(reader: Reader) -> State:
-    try:
-        return State(number := reader.byte())
-    except ValueError:
-        raise Garbled(f"a technique in state {number}") from None
-
-
-def _totals(counts: Health | TaskCounts) -> Writer:
+def _totals(counts: TaskCounts) -> Writer:
     out = Writer()
     for count in astuple(counts):
         out.varint(count)
@@ -374,5 +317,11 @@ def _read_tasks(reader: Reader) -> TaskCounts:
     return TaskCounts(*(reader.varint() for _ in fields(TaskCounts)))
 
 
-def _read_health(reader: Reader) -> Health:
-    return Health(*(reader.varint() for _ in fields(Health)))
+def write_health(out: Writer, health: Health) -> None:
+    for count in astuple(health):
+        out.varint(count)
+
+
+def read_health(reader: Reader) -> Health:
+    """A total that an earlier Curtail did not keep yet is 0; new ones go to the end."""
+    return Health(*(reader.varint() if reader.left else 0 for _ in fields(Health)))

@@ -3,9 +3,10 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from collectors import metrics
-from collectors.buckets import Histogram, index_of
+from collectors import latency, metrics
+from collectors.buckets import Histogram
 from collectors.codec import Garbled
+from collectors.latency import Source
 from collectors.wire import WINDOW_MS, Batch, Frame, Health, decode
 from dashboard.store import Entry
 
@@ -63,30 +64,23 @@ def executor_metric(job_id: str, metric: metrics.Metric, frames: Sequence[Frame]
     }
 
 
-def _source(frames: Sequence[Frame]) -> str:
-    """Records are stamped, or only batches are timed, or nothing completed in this range."""
-    if any(frame.stamped for frame in frames):
-        return "record"
-    return "batch" if any(frame.batches for frame in frames) else "none"
+def _source(frames: Sequence[Frame]) -> Source:
+    return latency.source(
+        stamped=any(frame.stamped for frame in frames),
+        batches=any(frame.batches for frame in frames),
+    )
 
 
-def _histogram(frame: Frame, source: str) -> Histogram:
-    if source != "batch":
-        return frame.latency
-    # Without stamp(): every row of a batch took as long as the batch.
-    counts: dict[int, int] = {}
-    for batch in frame.batches:
-        index = index_of(batch.duration_ms * 1000)
-        counts[index] = counts.get(index, 0) + max(1, batch.rows_in)
-    return Histogram(counts)
+def _histogram(frame: Frame, source: Source) -> Histogram:
+    return latency.of_batches(frame.batches) if source == Source.BATCH else frame.latency
 
 
 def _latency(histograms: Sequence[Histogram]) -> dict[str, list[float | int | None]]:
     rows = [histogram.quantiles_us(QUANTILES.values()) for histogram in histograms]
-    latency: dict[str, list[float | int | None]] = {"count": [h.count for h in histograms]}
+    found: dict[str, list[float | int | None]] = {"count": [h.count for h in histograms]}
     for at, name in enumerate(QUANTILES):
-        latency[name] = [_ms(row[at]) for row in rows]
-    return latency
+        found[name] = [_ms(row[at]) for row in rows]
+    return found
 
 
 def _ms(us: float | None) -> float | None:

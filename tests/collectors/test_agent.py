@@ -7,9 +7,9 @@ import pytest
 
 from collectors import control
 from collectors.agent import GONE_MS, RENEW_MS, Agent, Status
+from collectors.asked import Asked, State
 from collectors.codec import Garbled
 from collectors.control import Control, Scalar, Wanted
-from collectors.wire import Asked, State
 from techniques.registry import Registry
 
 JOB, QUERY, RUN = "orders.scored", "query-1", "run-1"

@@ -10,8 +10,9 @@ from pyspark.sql import SparkSession
 from redis import Redis
 
 from collectors import control, keys
+from collectors.asked import Applied, State
 from collectors.control import Control, Wanted
-from collectors.wire import Applied, Frame, State
+from collectors.wire import Frame
 from dashboard.testing.stack import RedisServer
 from tests.collectors.conftest import spark_session
 from tests.collectors.frames import arrived
