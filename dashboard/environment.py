@@ -35,6 +35,7 @@ class Environment:
     allowed_hosts: tuple[str, ...]
     trusted_origins: tuple[str, ...]
     record_retention_days: int
+    techniques: tuple[str, ...]
 
 
 def read(environ: Mapping[str, str] = os.environ) -> Environment:
@@ -48,6 +49,7 @@ def read(environ: Mapping[str, str] = os.environ) -> Environment:
         allowed_hosts=_listed(environ.get("CURTAIL_ALLOWED_HOSTS") or "localhost,127.0.0.1,[::1]"),
         trusted_origins=_listed(environ.get("CURTAIL_TRUSTED_ORIGINS") or ""),
         record_retention_days=_days(environ.get("CURTAIL_RECORD_RETENTION_DAYS") or "30"),
+        techniques=_listed(environ.get("CURTAIL_TECHNIQUES") or ""),
     )
 
 

@@ -82,6 +82,8 @@ CHANNEL_LAYERS = {
     }
 }
 
+# Packages of techniques beside those of techniques/.
+TECHNIQUES = ENVIRONMENT.techniques
 RECORD_RETENTION_DAYS = ENVIRONMENT.record_retention_days
 
 LANGUAGE_CODE = "en"

@@ -9,7 +9,8 @@ from django.conf import settings
 from collectors.announcement import Announcement
 from dashboard import jobs
 from dashboard.celery_app import app
-from dashboard.models import Job, Run
+from dashboard.models import Job, Run, TechniqueDecision
+from dashboard.steering import rounds
 from dashboard.store import StoreUnavailable, the_store
 
 log = logging.getLogger(__name__)
@@ -38,10 +39,20 @@ def register_jobs() -> None:
 
 
 @app.task
+def steer_jobs() -> None:
+    """What is asked of jobs is renewed, decided on and compared with what they say."""
+    try:
+        rounds.steer(the_store(), time.time_ns() // 1_000_000)
+    except StoreUnavailable as error:
+        log.warning("jobs cannot be steered now: %s", error)
+
+
+@app.task
 def forget_old_records() -> None:
     """Runs that ended long ago, and jobs not seen for as long, leave the database."""
     long_ago_ms = time.time_ns() // 1_000_000 - settings.RECORD_RETENTION_DAYS * DAY_MS
     runs, _ = Run.objects.filter(last_seen_ms__lt=long_ago_ms).delete()
     gone, _ = Job.objects.filter(last_seen_ms__lt=long_ago_ms).delete()
+    TechniqueDecision.objects.filter(at_ms__lt=long_ago_ms).delete()
     if runs or gone:
         log.info("forgot %d runs and %d jobs", runs, gone)

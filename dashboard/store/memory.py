@@ -14,6 +14,7 @@ class MemoryStore:
         self._streams: dict[Stream, list[Entry]] = {}
         self._announcements: dict[str, Announcement] = {}
         self._news = asyncio.Event()
+        self.controls: dict[str, bytes] = {}
 
     def announce(self, announcement: Announcement) -> None:
         self._announcements[announcement.job_id] = announcement
@@ -45,6 +46,9 @@ class MemoryStore:
         except TimeoutError:
             return {}
         return found
+
+    async def put_control(self, job_id: str, document: bytes) -> None:
+        self.controls[job_id] = document
 
     async def close(self) -> None:
         pass

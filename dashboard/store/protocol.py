@@ -38,5 +38,8 @@ class Store(Protocol):
         Streams without news are left out.
         """
 
+    async def put_control(self, job_id: str, document: bytes) -> None:
+        """What is asked of the job (`collectors.control`), in place of what was."""
+
     async def close(self) -> None:
         """Frees connections; the store can be used again afterwards."""

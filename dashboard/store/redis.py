@@ -18,6 +18,8 @@ T = TypeVar("T")
 CONNECT_TIMEOUT_S = 2.0
 REPLY_TIMEOUT_S = 5.0
 READ_AT_ONCE = 2_000
+# Long enough for a job that restarts to find it; renewed every second while something is on.
+CONTROL_RETENTION_MS = 86_400_000
 
 
 class RedisStore:
@@ -72,6 +74,11 @@ class RedisStore:
         # Redis answers with pairs under RESP 2 and with a mapping under RESP 3.
         pairs = reply.items() if isinstance(reply, dict) else (reply or [])
         return {streams[key]: [_entry(*each) for each in _flat(read)] for key, read in pairs}
+
+    async def put_control(self, job_id: str, document: bytes) -> None:
+        await self._reply(
+            self._client().set(keys.control(job_id), document, px=CONTROL_RETENTION_MS)
+        )
 
     async def close(self) -> None:
         client = self._clients.pop(asyncio.get_running_loop(), None)

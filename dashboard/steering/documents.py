@@ -1,0 +1,60 @@
+"""What is asked of a job, as its control document in Redis."""
+
+from django.db.models import QuerySet
+
+from collectors import control
+from collectors.control import Control, Wanted
+from dashboard.models import Job, TechniqueDecision, TechniqueSetting
+from dashboard.models.techniques import ControlDocument
+from dashboard.steering.techniques import registry
+from dashboard.store import Store
+from techniques.model import Mode
+
+
+def next_version(job: Job) -> int:
+    """Call it in the transaction of the change."""
+    document, _ = ControlDocument.objects.get_or_create(job=job)
+    document.version += 1
+    document.save(update_fields=["version"])
+    return document.version
+
+
+def document(job_id: str, now_ms: int) -> Control:
+    settings = TechniqueSetting.objects.filter(job_id=job_id)
+    written = ControlDocument.objects.filter(job_id=job_id).first()
+    return Control(
+        version=written.version if written else 0,
+        renewed_ms=now_ms,
+        techniques={each.technique: _wanted(each) for each in settings if _is_asked(each)},
+    )
+
+
+async def write(store: Store, job_id: str, written: Control) -> None:
+    await store.put_control(job_id, control.encode(written))
+
+
+def _is_asked(setting: TechniqueSetting) -> bool:
+    # A technique may be gone from this server while a setting of it is still there: that is off.
+    return setting.mode != Mode.OFF and setting.technique in registry().techniques
+
+
+def _wanted(setting: TechniqueSetting) -> Wanted:
+    decided = latest_decision(setting.job_id, setting.technique, setting.changed_ms)
+    return Wanted(
+        # Without a decision there is nothing to act on yet.
+        mode=setting.mode if decided else Mode.ADVISE,
+        version=setting.document_version,
+        lease_ms=registry().techniques[setting.technique].lease_ms,
+        settings=decided.settings if decided else {},
+    )
+
+
+def latest_decision(job_id: str, technique: str, since_ms: int) -> TechniqueDecision | None:
+    return decisions(job_id, technique, since_ms).first()
+
+
+def decisions(job_id: str, technique: str, since_ms: int) -> QuerySet[TechniqueDecision]:
+    """Newest first, since the operator's last change: what was decided before was on other terms."""
+    return TechniqueDecision.objects.filter(
+        job_id=job_id, technique=technique, at_ms__gte=since_ms
+    )

@@ -1,0 +1,83 @@
+"""What the worker does every second for every job of which something is asked."""
+
+import asyncio
+from collections.abc import Coroutine
+from typing import Any, TypeVar
+
+from collectors import keys
+from collectors.asked import Asked
+from dashboard import views, windows
+from dashboard.models import TechniqueSetting
+from dashboard.models.techniques import Stand
+from dashboard.steering import deciding, documents, effects
+from dashboard.steering.standing import standing
+from dashboard.steering.techniques import registry
+from dashboard.store import Store
+from techniques.model import Mode
+
+
+T = TypeVar("T")
+
+NEWEST_MS = 3_000
+DECIDES_EVERY_MS = 5_000
+
+
+def steer(store: Store, now_ms: int) -> None:
+    """Reads what jobs say, lets controllers decide, renews what is asked."""
+    by_job: dict[str, list[TechniqueSetting]] = {}
+    for setting in TechniqueSetting.objects.select_related("job"):
+        # What is off and known to be off needs no round.
+        if setting.mode != Mode.OFF or setting.stand != Stand.OFF:
+            by_job.setdefault(setting.job_id, []).append(setting)
+    for job_id, settings in by_job.items():
+        _steer_job(store, job_id, settings, now_ms)
+
+
+def _steer_job(store: Store, job_id: str, settings: list[TechniqueSetting], now_ms: int) -> None:
+    asked, is_running = _run(store, _newest(store, job_id, now_ms))
+    for setting in settings:
+        _note(store, setting, asked, is_running, now_ms)
+    if is_running:
+        due = [setting for setting in settings if _is_due(setting, now_ms)]
+        if due:
+            view = _run(store, views.view(store, job_id, now_ms))
+            for setting in due:
+                deciding.decide(setting, view, now_ms)
+    _run(store, documents.write(store, job_id, documents.document(job_id, now_ms)))
+
+
+async def _newest(store: Store, job_id: str, now_ms: int) -> tuple[Asked | None, bool]:
+    entries = await store.entries(keys.frames(job_id), now_ms - NEWEST_MS, now_ms + NEWEST_MS)
+    frames, _ = windows.read(entries[-1:])
+    return (frames[-1].asked, True) if frames else (None, False)
+
+
+def _note(
+    store: Store, setting: TechniqueSetting, asked: Asked | None, is_running: bool, now_ms: int
+) -> None:
+    found = standing(setting, asked, is_running)
+    if (found.stand, found.because) == (setting.stand, setting.because):
+        return
+    changes: dict[str, Any] = {"stand": found.stand, "because": found.because}
+    if found.stand == Stand.APPLIED and setting.applied_ms is None and setting.mode == Mode.ACT:
+        changes["applied_ms"] = now_ms
+        changes["before"] = _run(store, effects.before(store, setting.job_id, now_ms))
+    # Only of the setting that we judged: an operator may have switched in between.
+    TechniqueSetting.objects.filter(pk=setting.pk, version=setting.version).update(**changes)
+
+
+def _is_due(setting: TechniqueSetting, now_ms: int) -> bool:
+    if setting.mode == Mode.OFF or setting.technique not in registry().techniques:
+        return False
+    first = documents.latest_decision(setting.job_id, setting.technique, setting.changed_ms)
+    return first is None or now_ms // 1000 % (DECIDES_EVERY_MS // 1000) == 0
+
+
+def _run(store: Store, work: Coroutine[Any, Any, T]) -> T:
+    async def done() -> T:
+        try:
+            return await work
+        finally:
+            await store.close()
+
+    return asyncio.run(done())

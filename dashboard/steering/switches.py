@@ -1,0 +1,66 @@
+"""What operators ask of techniques."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import transaction
+
+from dashboard import audit
+from dashboard.models import Job, TechniqueSetting
+from dashboard.models.techniques import Stand
+from dashboard.steering import documents
+from dashboard.steering.techniques import registry
+from techniques.model import Mode
+from techniques.options import checked
+
+
+class Outdated(Exception):
+    """Somebody changed the setting since the operator looked."""
+
+
+@dataclass(frozen=True)
+class Switch:
+    mode: Mode
+    options: Mapping[str, Any]
+    reason: str
+    version: int
+
+
+@transaction.atomic
+def switch(job: Job, name: str, asked: Switch, who: str, now_ms: int) -> TechniqueSetting:
+    """Raises `Outdated` or `OptionFault`; KeyError for a technique that there is not."""
+    options = checked(registry().techniques[name].options, asked.options)
+    # The row of the job serialises operators and workers where SQLite's one writer does not.
+    Job.objects.select_for_update().get(pk=job.pk)
+    setting = TechniqueSetting.objects.filter(job=job, technique=name).first()
+    if setting is None:
+        setting = TechniqueSetting(
+            job=job, technique=name, mode=Mode.OFF, changed_ms=now_ms, stand=Stand.OFF
+        )
+    if setting.version != asked.version:
+        raise Outdated
+    before = _told(setting)
+    setting.mode, setting.options = asked.mode, options
+    if _told(setting) == before and setting.version:
+        return setting
+    setting.version += 1
+    setting.by, setting.changed_ms = who, now_ms
+    setting.stand, setting.because = Stand.ASKED, ""
+    setting.applied_ms, setting.before = None, []
+    setting.document_version = documents.next_version(job)
+    setting.save()
+    audit.record(
+        who=who,
+        action="technique.switched",
+        subject=name,
+        job=job.pk,
+        before=before,
+        after=_told(setting),
+        reason=asked.reason,
+    )
+    return setting
+
+
+def _told(setting: TechniqueSetting) -> dict[str, Any]:
+    return {"mode": str(setting.mode), "options": setting.options}
