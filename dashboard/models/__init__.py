@@ -1,5 +1,19 @@
 """Records that outlive Redis, one noun per file."""
 
+from dashboard.models.audit import AppendOnly, AuditEntry
 from dashboard.models.jobs import Job, Run
+from dashboard.models.people import Person, Role, assigned_role, role_of
+from dashboard.models.tokens import Scope, Token
 
-__all__ = ["Job", "Run"]
+__all__ = [
+    "AppendOnly",
+    "AuditEntry",
+    "Job",
+    "Person",
+    "Role",
+    "Run",
+    "Scope",
+    "Token",
+    "assigned_role",
+    "role_of",
+]
