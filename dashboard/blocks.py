@@ -42,6 +42,5 @@ def _block(start_ms: int, histogram: Histogram) -> Block:
 
 def whole(found: Iterable[Block], start_ms: int, end_ms: int) -> list[Block]:
     """Those that lie in the range from end to end."""
-    return [
-        block for block in found if start_ms <= block.start_ms and block.start_ms + BLOCK_MS <= end_ms
-    ]
+    last_ms = end_ms - BLOCK_MS
+    return [block for block in found if start_ms <= block.start_ms <= last_ms]

@@ -46,9 +46,7 @@ def _floats(values: Sequence[float | None]) -> Floats:
     return np.array([np.nan if value is None else value for value in values], dtype=np.float64)
 
 
-def _each(
-    columns: dict[str, list[float | None]], key: Callable[[str], Key]
-) -> dict[Key, Floats]:
+def _each(columns: dict[str, list[float | None]], key: Callable[[str], Key]) -> dict[Key, Floats]:
     return {key(name): _floats(values) for name, values in columns.items()}
 
 

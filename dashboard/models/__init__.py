@@ -1,11 +1,29 @@
 """Records that outlive Redis, one noun per file."""
 
+from dashboard.models.audit import AppendOnly, AuditEntry
 from dashboard.models.jobs import Job, Run
+from dashboard.models.people import Person, Role, assigned_role, role_of
 from dashboard.models.techniques import (
     ControlDocument,
     Stand,
     TechniqueDecision,
     TechniqueSetting,
 )
+from dashboard.models.tokens import Scope, Token
 
-__all__ = ["ControlDocument", "Job", "Run", "Stand", "TechniqueDecision", "TechniqueSetting"]
+__all__ = [
+    "AppendOnly",
+    "AuditEntry",
+    "ControlDocument",
+    "Job",
+    "Person",
+    "Role",
+    "Run",
+    "Scope",
+    "Stand",
+    "TechniqueDecision",
+    "TechniqueSetting",
+    "Token",
+    "assigned_role",
+    "role_of",
+]

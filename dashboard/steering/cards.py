@@ -64,9 +64,9 @@ def _asked(setting: TechniqueSetting | None) -> dict[str, Any]:
 
 
 def _options(technique: Technique, setting: TechniqueSetting | None) -> list[dict[str, Any]]:
-    known = {option.name for option in technique.options}
-    # Options that a newer version no longer has are left out.
-    given = {name: value for name, value in (setting.options if setting else {}).items() if name in known}
+    # Options that the technique no longer has are left out.
+    held = setting.options if setting else {}
+    given = {option.name: held[option.name] for option in technique.options if option.name in held}
     values = checked(technique.options, given)
     return [_option(option, values[option.name]) for option in technique.options]
 

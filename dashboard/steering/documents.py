@@ -54,7 +54,5 @@ def latest_decision(job_id: str, technique: str, since_ms: int) -> TechniqueDeci
 
 
 def decisions(job_id: str, technique: str, since_ms: int) -> QuerySet[TechniqueDecision]:
-    """Newest first, since the operator's last change: what was decided before was on other terms."""
-    return TechniqueDecision.objects.filter(
-        job_id=job_id, technique=technique, at_ms__gte=since_ms
-    )
+    """Newest first. Those before the operator's last change were made on other terms."""
+    return TechniqueDecision.objects.filter(job_id=job_id, technique=technique, at_ms__gte=since_ms)

@@ -7,7 +7,7 @@ from collectors import keys
 from dashboard import blocks, windows
 from dashboard.models import TechniqueSetting
 from dashboard.store import Store
-from techniques.effect import ratio
+from techniques.effect import BLOCK_MS, ratio
 
 LOOKS_BACK_MS = 300_000
 # The change itself, files it rewrites and backlogs it leaves, is no part of its effect.
@@ -44,7 +44,7 @@ def _summary(found: Sequence[Mapping[str, float]]) -> dict[str, float]:
     means = {name: sum(block[name] for block in found) / len(found) for name in blocks.PERCENTILES}
     return {
         "start_ms": found[0]["start_ms"],
-        "end_ms": found[-1]["start_ms"] + blocks.BLOCK_MS,
+        "end_ms": found[-1]["start_ms"] + BLOCK_MS,
         "count": sum(block["count"] for block in found),
         "blocks": len(found),
         **means,

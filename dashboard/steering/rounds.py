@@ -15,7 +15,6 @@ from dashboard.steering.techniques import registry
 from dashboard.store import Store
 from techniques.model import Mode
 
-
 T = TypeVar("T")
 
 NEWEST_MS = 3_000

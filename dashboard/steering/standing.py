@@ -25,7 +25,8 @@ class Standing:
 def standing(setting: TechniqueSetting, asked: Asked | None, is_running: bool) -> Standing:
     """`asked` is of the job's newest frame."""
     if not is_running:
-        return Standing(Stand.OFF if setting.mode == Mode.OFF else Stand.ASKED, "the job is not running")
+        stand = Stand.OFF if setting.mode == Mode.OFF else Stand.ASKED
+        return Standing(stand, "the job is not running")
     if asked is None or asked.version < setting.document_version:
         return Standing(Stand.ASKED, "the job has not heard of it yet")
     if setting.mode == Mode.OFF:

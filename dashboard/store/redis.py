@@ -20,6 +20,9 @@ REPLY_TIMEOUT_S = 5.0
 READ_AT_ONCE = 2_000
 # Long enough for a job that restarts to find it; renewed every second while something is on.
 CONTROL_RETENTION_MS = 86_400_000
+# The dashboard's own keys, beside those that it shares with collectors.
+WORKER = "curtail:worker"
+LIMIT = "curtail:limit:"
 
 
 class RedisStore:
@@ -79,6 +82,19 @@ class RedisStore:
         await self._reply(
             self._client().set(keys.control(job_id), document, px=CONTROL_RETENTION_MS)
         )
+
+    async def count(self, names: Sequence[str], by: int, lasting_s: int) -> Sequence[int]:
+        pipeline = self._client().pipeline()
+        for name in names:
+            pipeline.incrby(LIMIT + name, by)
+            pipeline.expire(LIMIT + name, lasting_s)
+        return [int(count) for count in (await self._reply(pipeline.execute()))[::2]]
+
+    async def beat(self, lasting_s: int) -> None:
+        await self._reply(self._client().set(WORKER, b"", ex=lasting_s))
+
+    async def beaten(self) -> bool:
+        return bool(await self._reply(self._client().exists(WORKER)))
 
     async def close(self) -> None:
         client = self._clients.pop(asyncio.get_running_loop(), None)

@@ -28,13 +28,14 @@ class Tried:
     store: Store
     append: Callable[[Stream, int, bytes], None]
     announce: Callable[[Announcement], None]
+    control: Callable[[str], object]
 
 
 @pytest.fixture(params=["memory", "redis"])
 async def tried(request: pytest.FixtureRequest) -> AsyncIterator[Tried]:
     if request.param == "memory":
         memory = MemoryStore()
-        yield Tried(memory, memory.append, memory.announce)
+        yield Tried(memory, memory.append, memory.announce, memory.controls.get)
         return
     server: RedisServer = request.getfixturevalue("redis")
     client = Redis.from_url(server.url)
@@ -47,7 +48,7 @@ async def tried(request: pytest.FixtureRequest) -> AsyncIterator[Tried]:
         client.zadd(keys.JOBS, {announced.job_id: announced.heartbeat_ms})
 
     store = RedisStore(server.url)
-    yield Tried(store, append, announce)
+    yield Tried(store, append, announce, lambda job_id: client.get(keys.control(job_id)))
     await store.close()
 
 
@@ -168,3 +169,11 @@ async def test_what_others_wrote_into_our_keys_does_no_harm(redis: RedisServer) 
     assert list(await store.announcements()) == []
     assert list(await store.entries(FRAMES, 0, 2**50)) == [Entry(START_MS, b"")]
     await store.close()
+
+
+async def test_what_is_asked_of_a_job_replaces_what_was(tried: Tried) -> None:
+    assert tried.control(JOB) is None
+    await tried.store.put_control(JOB, b"one")
+    await tried.store.put_control(JOB, b"two")
+    assert tried.control(JOB) == b"two"
+    assert tried.control("other.job") is None

@@ -1,0 +1,184 @@
+"""Technique cards of a job, and the switch on each of them."""
+
+import logging
+import time
+from typing import Annotated, Any
+
+from asgiref.sync import async_to_sync
+from django.http import HttpRequest
+from ninja import Router, Schema
+from ninja.errors import HttpError
+from pydantic import Field
+
+from dashboard import views
+from dashboard.api.fields import Reason
+from dashboard.api.problems import BadInput, Conflict
+from dashboard.models import Job, Stand, TechniqueSetting
+from dashboard.roles import caller, operators
+from dashboard.steering import cards, documents, switches
+from dashboard.steering.switches import Outdated, Switch
+from dashboard.steering.techniques import registry
+from dashboard.store import StoreUnavailable, the_store
+from techniques.model import Mode, OptionKind
+from techniques.options import OptionFault
+
+log = logging.getLogger(__name__)
+
+router = Router(tags=["techniques"])
+
+MOST_OPTIONS = 32
+Value = bool | int | float | str
+
+
+class ConditionsOut(Schema):
+    hold: bool | None
+    why: str
+
+
+class OptionOut(Schema):
+    name: str
+    title: str
+    kind: OptionKind
+    value: Value
+    default: Value
+    low: float | None
+    high: float | None
+    choices: list[str]
+    unit: str
+
+
+class EvidenceOut(Schema):
+    name: str
+    value: str
+
+
+class DecisionOut(Schema):
+    at_ms: int
+    reason: str
+    evidence: list[EvidenceOut]
+    settings: dict[str, Value]
+
+
+class SideOut(Schema):
+    """Means over blocks of ten seconds, in ms."""
+
+    start_ms: int
+    end_ms: int
+    count: int
+    blocks: int
+    p50: float
+    p99: float
+    p999: float
+
+
+class RatioOut(Schema):
+    """after / before with its 95 % interval over blocks; none with too few of them."""
+
+    ratio: float
+    low: float | None
+    high: float | None
+
+
+class EffectOut(Schema):
+    before: SideOut
+    after: SideOut
+    ratios: dict[str, RatioOut | None]
+
+
+class CardOut(Schema):
+    name: str
+    title: str
+    sentence: str
+    needs: str
+    mode: Mode
+    state: Stand
+    because: str
+    since_ms: int | None
+    by: str
+    version: int
+    conditions: ConditionsOut
+    options: list[OptionOut]
+    decision: DecisionOut | None
+    effect: EffectOut | None
+
+
+class CardsOut(Schema):
+    items: list[CardOut]
+
+
+class SwitchIn(Schema):
+    mode: Mode
+    options: dict[str, Value] = Field(default_factory=dict, max_length=MOST_OPTIONS)
+    reason: Reason = ""
+    version: Annotated[
+        int, Field(ge=0, lt=2**63, description="of the card that you saw; 409 if it has changed")
+    ]
+
+
+@router.get("/{job_id}/techniques", response=CardsOut, summary="A job's technique cards")
+def techniques(request: HttpRequest, job_id: str) -> dict[str, Any]:
+    return {"items": _cards(_known(job_id))}
+
+
+@router.put(
+    "/{job_id}/techniques/{name}",
+    response=CardOut,
+    auth=operators,
+    summary="Switch a technique off, to advise or to act",
+)
+def switch_technique(
+    request: HttpRequest, job_id: str, name: str, body: SwitchIn
+) -> dict[str, Any]:
+    """The card comes back as *asked*; it is *applied* once the running job says so."""
+    job = _known(job_id)
+    if name not in registry().techniques:
+        raise HttpError(404, f"no technique {name}")
+    asked = Switch(body.mode, body.options, body.reason, body.version)
+    now_ms = time.time_ns() // 1_000_000
+    try:
+        switches.switch(job, name, asked, caller(request).who, now_ms)
+    except OptionFault as fault:
+        raise BadInput(f"options.{fault.field}", fault.why) from None
+    except Outdated:
+        raise Conflict(_what_changed(job, name), _card(job, name)) from None
+    _tell(job, now_ms)
+    return _card(job, name)
+
+
+def _tell(job: Job, now_ms: int) -> None:
+    """At once, so that it takes no second; where Redis is away the worker's next round does it."""
+    try:
+        written = documents.document(job.pk, now_ms)
+        async_to_sync(documents.write)(the_store(), job.pk, written)
+    except StoreUnavailable as error:
+        log.warning("%s will be told of its switch later: %s", job.pk, error)
+
+
+def _what_changed(job: Job, name: str) -> str:
+    now = TechniqueSetting.objects.get(job=job, technique=name)
+    return f"{now.by} switched {name} to {now.mode} meanwhile"
+
+
+def _cards(job: Job) -> list[dict[str, Any]]:
+    async def made() -> list[dict[str, Any]]:
+        store, now_ms = the_store(), time.time_ns() // 1_000_000
+        view = await views.view(store, job.pk, now_ms)
+        return await cards.cards(store, job, view, now_ms)
+
+    return async_to_sync(made)()
+
+
+def _card(job: Job, name: str) -> dict[str, Any]:
+    try:
+        found = _cards(job)
+    except StoreUnavailable:
+        # The switch is kept all the same; only what Redis knows cannot be told.
+        raise HttpError(503, "the switch is kept; Redis does not answer now") from None
+    return next(card for card in found if card["name"] == name)
+
+
+def _known(job_id: str) -> Job:
+    try:
+        return Job.objects.get(pk=job_id)
+    except Job.DoesNotExist:
+        raise HttpError(404, f"no job {job_id}") from None

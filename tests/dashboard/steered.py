@@ -1,0 +1,76 @@
+"""A job of which something is asked, for tests of steering: the worker's rounds by hand."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from collectors import control, keys, wire
+from collectors.asked import Applied, Asked, State
+from collectors.control import Control
+from collectors.wire import WINDOW_MS, Frame
+from dashboard.models import Job, TechniqueSetting
+from dashboard.steering import documents, rounds, switches
+from dashboard.steering.switches import Switch
+from dashboard.store.memory import MemoryStore
+from techniques.model import Mode
+from tests.made import START_MS, frame
+
+JOB = "orders.scored"
+
+
+@dataclass
+class World:
+    job: Job
+    store: MemoryStore
+    now_ms: int = START_MS
+    asked: Asked | None = None
+    sent: int = field(default=0)
+
+    def switch(self, mode: str, version: int = 0, who: str = "olga", **options: Any) -> None:
+        asked = Switch(Mode(mode), options, "because", version)
+        switches.switch(self.job, "echo", asked, who, self.now_ms)
+
+    def pass_s(self, seconds: float, latency_ms: int = 100) -> None:
+        """The job sends windows meanwhile."""
+        self.now_ms += round(seconds * 1000)
+        until = (self.now_ms - START_MS) // WINDOW_MS
+        for at in range(self.sent, until):
+            self._send(frame(at, (latency_ms,), asked=self.asked))
+        self.sent = until
+
+    def silence_s(self, seconds: float) -> None:
+        self.now_ms += round(seconds * 1000)
+        self.sent = (self.now_ms - START_MS) // WINDOW_MS
+
+    def round(self) -> None:
+        rounds.steer(self.store, self.now_ms)
+
+    def obey(self, state: State = State.APPLIED, because: str = "") -> None:
+        """As the agent does: the next frames say what became of the document in the store."""
+        document = self.document
+        self.asked = Asked(
+            document.version,
+            True,
+            tuple(
+                Applied(name, wanted.mode, state, wanted.version, because)
+                for name, wanted in document.techniques.items()
+            ),
+        )
+
+    @property
+    def document(self) -> Control:
+        return control.decode(self.store.controls[JOB])
+
+    @property
+    def setting(self) -> TechniqueSetting:
+        return TechniqueSetting.objects.get(job=self.job)
+
+    @property
+    def stand(self) -> tuple[str, str]:
+        return str(self.setting.stand), self.setting.because
+
+    def decided(self) -> list[dict[str, Any]]:
+        found = documents.decisions(JOB, "echo", 0)
+        return [each.settings for each in found]
+
+    def _send(self, sent: Frame) -> None:
+        self.store.append(keys.frames(JOB), sent.start_ms, wire.encode(sent))
