@@ -136,14 +136,12 @@ def test_every_switch_is_audited_with_who_what_and_why(world: World) -> None:
         "echo",
         world.job.pk,
     )
-    assert first.before["mode"] == "off"
-    assert first.after["mode"] == "advise"
+    defaults = {"word": "hello", "refuse": False, "times": 1}
+    assert first.before == {"mode": "off", "options": {}}
+    assert first.after == {"mode": "advise", "options": defaults}
     assert (second.who, second.reason) == ("otto", "because")
-    assert second.before["options"]["word"] == "hello"
-    assert second.after == {
-        "mode": "act",
-        "options": {"word": "goodbye", "refuse": False, "times": 1},
-    }
+    assert second.before == first.after
+    assert second.after == {"mode": "act", "options": {**defaults, "word": "goodbye"}}
 
 
 def test_an_option_out_of_bounds_changes_nothing(world: World) -> None:
