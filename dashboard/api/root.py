@@ -7,7 +7,7 @@ from ninja import NinjaAPI
 from ninja.errors import AuthenticationError, HttpError, ValidationError
 from ninja.openapi.docs import Swagger
 
-from dashboard.api import jobs
+from dashboard.api import jobs, metrics
 from dashboard.store import StoreUnavailable
 
 
@@ -25,6 +25,7 @@ api = NinjaAPI(
     urls_namespace="api",
 )
 api.add_router("/jobs", jobs.router)
+api.add_router("/metrics", metrics.router)
 
 
 def problem(
