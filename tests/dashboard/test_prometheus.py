@@ -1,6 +1,8 @@
 """Read back with Prometheus's own parser."""
 
+import re
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from prometheus_client import Metric
@@ -21,6 +23,7 @@ from dashboard.prometheus import exposition
 from dashboard.prometheus.exposition import REMEMBERED_MS
 from tests.made import ANNOUNCEMENT, PULSE, START_MS, announcement, frame
 
+DOCS = Path(__file__).parents[2] / "docs" / "metrics.md"
 HEARD_MS = ANNOUNCEMENT.heartbeat_ms
 LABELS = {"job": "orders.scored", "application": "orders", "query": "scored"}
 
@@ -211,3 +214,10 @@ def test_without_jobs_there_are_names_and_no_numbers() -> None:
     found = families()
     assert "curtail_job_up" in found
     assert not [sample for family in found.values() for sample in family.samples]
+
+
+def test_every_metric_is_in_the_documentation_with_its_type() -> None:
+    text = exposition([], {}, HEARD_MS).decode()
+    told = re.findall(r"^# TYPE (\w+) (\w+)$", text, re.MULTILINE)
+    documented = re.findall(r"^\| `(curtail_\w+)` \| (\w+) \|", DOCS.read_text(), re.MULTILINE)
+    assert sorted(documented) == sorted(told)
