@@ -10,13 +10,12 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import resolve, reverse
 from django.utils.cache import patch_vary_headers
 from ninja import Router
-from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
 
 from collectors import keys
 from collectors.announcement import Announcement
 from collectors.keys import Stream
 from dashboard import windows
-from dashboard.prometheus import exposition, runs
+from dashboard.prometheus import CONTENT_TYPE, exposition, runs
 from dashboard.store import Entry, the_store
 
 router = Router(tags=["metrics"])
@@ -29,9 +28,9 @@ async def scrape(request: HttpRequest) -> HttpResponse:
     running = [keys.frames(each.job_id) for each in announced if runs(each, now_ms)]
     newest = await the_store().newest(running)
     zipped = "gzip" in request.headers.get("Accept-Encoding", "")
-    # Hundreds of jobs take a second: pages and their WebSockets must not wait for it.
+    # Hundreds of jobs take a while: pages and their WebSockets must not wait for it.
     body = await asyncio.to_thread(_body, announced, newest, now_ms, zipped)
-    response = HttpResponse(body, content_type=CONTENT_TYPE_PLAIN_0_0_4)
+    response = HttpResponse(body, content_type=CONTENT_TYPE)
     patch_vary_headers(response, ["Accept-Encoding"])
     if zipped:
         response["Content-Encoding"] = "gzip"
@@ -50,5 +49,5 @@ def _body(
 ) -> bytes:
     frames = {stream.job_id: windows.read([entry])[0] for stream, entry in newest.items()}
     read = {job_id: found[0] for job_id, found in frames.items() if found}
-    text = exposition(announced, read, now_ms)
-    return gzip.compress(text, compresslevel=1) if zipped else text
+    body = exposition(announced, read, now_ms)
+    return gzip.compress(body, compresslevel=1) if zipped else body

@@ -2,5 +2,6 @@
 
 from dashboard.prometheus.exposition import exposition
 from dashboard.prometheus.table import runs
+from dashboard.prometheus.text import CONTENT_TYPE
 
-__all__ = ["exposition", "runs"]
+__all__ = ["CONTENT_TYPE", "exposition", "runs"]

@@ -50,7 +50,11 @@ _SUM = "; the sum is that of the middles of fine buckets, within 0.8 %"
 _SHARED = "; the same for all queries of an application, which share a collector"
 
 WORDS = (
-    Word("curtail_job_up", "1 while it runs, 0 once it ended or fell silent", runs),
+    Word(
+        "curtail_job_up",
+        "1 while it runs, 0 once it ended or fell silent",
+        lambda a, now_ms: int(runs(a, now_ms)),
+    ),
     Word(
         "curtail_job_start_timestamp_seconds",
         "When its run began",
