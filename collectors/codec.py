@@ -62,11 +62,14 @@ class Reader:
         return self._take(1)[0]
 
     def varint(self) -> int:
-        value = 0
-        for place in range(self.MAX_VARINT_BYTES):
-            byte = self.byte()
-            value |= (byte & 0x7F) << (7 * place)
+        # Most of all reading is this: a slice per byte would take more than twice as long.
+        head = self._data[self._at : self._at + self.MAX_VARINT_BYTES]
+        value = shift = 0
+        for byte in head:
+            value |= (byte & 0x7F) << shift
+            shift += 7
             if byte < 0x80:
+                self._at += shift // 7
                 return value
         raise Garbled("an integer that does not end")
 

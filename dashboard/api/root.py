@@ -9,7 +9,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from ninja.errors import AuthenticationError, HttpError, ValidationError
 from ninja.openapi.docs import Swagger
 
-from dashboard.api import audit, jobs, me, techniques, tokens, users
+from dashboard.api import audit, jobs, me, metrics, techniques, tokens, users
 from dashboard.api.openapi import DocumentedAPI
 from dashboard.api.problems import BadInput, Conflict, TooMany, problem
 from dashboard.api.strict import StrictParser
@@ -32,6 +32,7 @@ api = DocumentedAPI(
 api.add_router("/me", me.router)
 api.add_router("/jobs", jobs.router)
 api.add_router("/jobs", techniques.router)
+api.add_router("/metrics", metrics.router)
 api.add_router("/users", users.router)
 api.add_router("/tokens", tokens.router)
 api.add_router("/audit", audit.router)
