@@ -62,13 +62,28 @@ class Reader:
         return self._take(1)[0]
 
     def varint(self) -> int:
-        value = 0
-        for place in range(self.MAX_VARINT_BYTES):
-            byte = self.byte()
-            value |= (byte & 0x7F) << (7 * place)
-            if byte < 0x80:
-                return value
-        raise Garbled("an integer that does not end")
+        return self.varints(1)[0]
+
+    def varints(self, count: int) -> list[int]:
+        """Many in one go: nearly all of a histogram is integers, most of them of one byte."""
+        found: list[int] = []
+        value = shift = read = 0
+        for byte in self._data[self._at : self._at + count * self.MAX_VARINT_BYTES]:
+            read += 1
+            if byte > 0x7F:
+                value |= (byte & 0x7F) << shift
+                shift += 7
+                if shift == 7 * self.MAX_VARINT_BYTES:
+                    break
+            else:
+                found.append(value | byte << shift)
+                if len(found) == count:
+                    break
+                value = shift = 0
+        if len(found) < count:
+            raise Garbled("an integer that does not end")
+        self._at += read
+        return found
 
     def signed(self) -> int:
         value = self.varint()
