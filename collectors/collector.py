@@ -114,7 +114,9 @@ class Collector:
         )
         self._announced[event["query_id"]] = announcement
         self._outbox.announce(announcement)
-        self._assembler.start(Running(event["query_id"], event["run_id"], announcement.job_id))
+        self._assembler.start(
+            Running(event["query_id"], event["run_id"], announcement.job_id, event["started_ms"])
+        )
 
     def _terminated(self, event: dict[str, Any]) -> None:
         announcement = self._announced.get(event["query_id"])

@@ -9,7 +9,7 @@ Integers are LEB128, texts UTF-8 behind their length (`collectors.codec`).
     16 bytes  run id                     the query's run UUID
     then sections, each: byte tag, varint length, payload
 
-    tag 1     latency                    histogram of the records that completed (`buckets`)
+    tag 1     latency                    histogram of the records that were processed (`buckets`)
     tag 2     batches                    micro-batches that ended: varint number, then each
                 varint batch id, varint start epoch ms, varint duration ms, varint rows in,
                 varint duration ms of each of PHASES in that order
@@ -30,6 +30,8 @@ Integers are LEB128, texts UTF-8 behind their length (`collectors.codec`).
                 not prefer
     tag 9     traffic                    shuffle bytes of stages that ended: varint number,
                 then each text from executor, text to executor, varint bytes
+    tag 10    committed                  histogram of the records whose batch was committed: of the
+                                         batches of tag 2, each record from event to commit
 
 Absent sections are empty. A reader skips tags it does not know, so a section can be added without
 a new version; the version changes when a reader of the old one would misread.
@@ -57,6 +59,7 @@ PHASES = (
 )
 
 _LATENCY, _BATCHES, _EXECUTORS, _HEALTH, _BACKLOG, _STAMPED, _STATE, _TASKS, _TRAFFIC = range(1, 10)
+_COMMITTED = 10
 
 
 class UnknownVersion(Garbled):
@@ -136,6 +139,7 @@ class Frame:
     state: tuple[OperatorState, ...] = ()
     tasks: TaskCounts = field(default_factory=TaskCounts)
     traffic: tuple[Shuffled, ...] = ()
+    committed: Histogram = field(default_factory=Histogram)
 
     @property
     def start_ms(self) -> int:
@@ -150,8 +154,7 @@ def encode(frame: Frame) -> bytes:
     out.varint(frame.sequence)
     out.uuid(frame.run_id)
     if frame.latency.counts:
-        buckets.write(section := Writer(), frame.latency)
-        _section(out, _LATENCY, section)
+        _section(out, _LATENCY, _histogram(frame.latency))
     if frame.batches:
         _section(out, _BATCHES, _batches(frame.batches))
     if frame.executors:
@@ -169,6 +172,8 @@ def encode(frame: Frame) -> bytes:
         _section(out, _TASKS, _totals(frame.tasks))
     if frame.traffic:
         _section(out, _TRAFFIC, _traffic(frame.traffic))
+    if frame.committed.counts:
+        _section(out, _COMMITTED, _histogram(frame.committed))
     return out.bytes()
 
 
@@ -197,12 +202,19 @@ def decode(data: bytes) -> Frame:
         state=_read_state(s) if (s := sections.get(_STATE)) else (),
         tasks=_read_tasks(s) if (s := sections.get(_TASKS)) else TaskCounts(),
         traffic=_read_traffic(s) if (s := sections.get(_TRAFFIC)) else (),
+        committed=buckets.read(s) if (s := sections.get(_COMMITTED)) else Histogram(),
     )
 
 
 def _section(out: Writer, tag: int, payload: Writer) -> None:
     out.byte(tag)
     out.blob(payload.bytes())
+
+
+def _histogram(histogram: Histogram) -> Writer:
+    out = Writer()
+    buckets.write(out, histogram)
+    return out
 
 
 def _batches(batches: tuple[Batch, ...]) -> Writer:

@@ -62,6 +62,7 @@ FULL_FRAME = Frame(
     state=(OperatorState(0, 4, 2, 5), OperatorState(1)),
     tasks=TaskCounts(1, 2, 3, 4, 5, 6),
     traffic=(Shuffled("1", "2", 1_000),),
+    committed=Histogram.of([400_000, 900_000, 900_000, 900_001]),
 )
 
 ACTIVITIES = (

@@ -5,16 +5,23 @@ import java.util.concurrent.{ArrayBlockingQueue, TimeUnit}
 import java.util.concurrent.atomic.AtomicLong
 
 /** A bounded queue that drops its oldest and counts it, so that who offers never waits. */
-private[probe] class DroppingQueue[T <: AnyRef](capacity: Int) {
+private[probe] class DroppingQueue[T <: AnyRef](capacity: Int, onDrop: T => Unit = (_: T) => ()) {
   private val queue = new ArrayBlockingQueue[T](capacity)
   private val droppedCount = new AtomicLong
 
   def dropped: Long = droppedCount.get
 
   def offer(item: T): Unit =
-    while (!queue.offer(item)) if (queue.poll() != null) droppedCount.incrementAndGet()
+    while (!queue.offer(item)) Option(queue.poll()).foreach { oldest =>
+      droppedCount.incrementAndGet()
+      onDrop(oldest)
+    }
 
   def poll(timeoutMs: Long): Option[T] = Option(queue.poll(timeoutMs, TimeUnit.MILLISECONDS))
+
+  /** What waits, up to so many. */
+  def drain(most: Int): Seq[T] =
+    Iterator.continually(poll(0)).take(most).takeWhile(_.isDefined).flatten.toSeq
 }
 
 /** Executor to driver, off every Spark thread: one part in flight, 30 s of parts waiting. */

@@ -34,8 +34,10 @@ GOLDEN = bytes.fromhex(
     "0709 02 00 04 02 06 01 00 00 00"  # state: two operators
     "0806 01 02 03 04 05 06"  # tasks
     "0907 01 0131 0132 e807"  # traffic
+    "0a06 02 e10601 4c03"  # committed: buckets 865 and 941
 )
 
+histograms = st.builds(Histogram.of, st.lists(st.integers(0, 10**9), max_size=20))
 naturals = st.integers(min_value=0, max_value=2**53)
 metrics = st.dictionaries(naturals, st.integers(min_value=-(2**53), max_value=2**53), max_size=5)
 frames = st.builds(
@@ -43,7 +45,7 @@ frames = st.builds(
     window=naturals,
     sequence=naturals,
     run_id=st.uuids(),
-    latency=st.builds(Histogram.of, st.lists(st.integers(0, 10**9), max_size=20)),
+    latency=histograms,
     batches=st.lists(
         st.builds(
             Batch,
@@ -66,6 +68,7 @@ frames = st.builds(
     ).map(tuple),
     tasks=st.builds(TaskCounts, *[naturals] * 6),
     traffic=st.lists(st.builds(Shuffled, st.text(), st.text(), naturals), max_size=3).map(tuple),
+    committed=histograms,
 )
 
 
