@@ -13,9 +13,6 @@ Integers are LEB128, texts UTF-8 behind their length (`collectors.codec`).
     tag 2     batches                    micro-batches that ended: varint number, then each
                 varint batch id, varint start epoch ms, varint duration ms, varint rows in,
                 varint duration ms of each of PHASES in that order
-    tag 3     executors                  varint number, then each
-                text id, text host, varint number of metrics, then each: varint id
-                (`collectors.metrics`), signed value
     tag 4     health                     totals of the run, varints: frames dropped, parts late,
                 parts lost between executor and collector, records lost in executors,
                 events lost in executors, messages the collector could not read
@@ -32,18 +29,20 @@ Integers are LEB128, texts UTF-8 behind their length (`collectors.codec`).
                 then each text from executor, text to executor, varint bytes
     tag 10    committed                  histogram of the records whose batch was committed: of the
                                          batches of tag 2, each record from event to commit
+    tag 13    executors                  what each measured (`samples`)
 
-Absent sections are empty. A reader skips tags it does not know, so a section can be added without
-a new version; the version changes when a reader of the old one would misread.
+Absent sections are empty. Tag 3 had another meaning once and stays unused. A reader skips tags it
+does not know, so a section can be added without a new version; the version changes when a reader of
+the old one would misread.
 """
 
-from collections.abc import Mapping
 from dataclasses import astuple, dataclass, field, fields
 from uuid import UUID
 
-from collectors import buckets
+from collectors import buckets, samples
 from collectors.buckets import Histogram
 from collectors.codec import Garbled, Reader, Writer
+from collectors.samples import ExecutorSample as ExecutorSample
 
 MAGIC = 0xC7
 VERSION = 1
@@ -58,8 +57,9 @@ PHASES = (
     "commitOffsets",
 )
 
-_LATENCY, _BATCHES, _EXECUTORS, _HEALTH, _BACKLOG, _STAMPED, _STATE, _TASKS, _TRAFFIC = range(1, 10)
-_COMMITTED = 10
+_LATENCY, _BATCHES = 1, 2
+_HEALTH, _BACKLOG, _STAMPED, _STATE, _TASKS, _TRAFFIC, _COMMITTED = range(4, 11)
+_EXECUTORS = 13
 
 
 class UnknownVersion(Garbled):
@@ -77,13 +77,6 @@ class Batch:
     @property
     def end_ms(self) -> int:
         return self.start_ms + self.duration_ms
-
-
-@dataclass(frozen=True)
-class ExecutorSample:
-    executor_id: str
-    host: str
-    metrics: Mapping[int, int]
 
 
 @dataclass(frozen=True)
@@ -157,8 +150,6 @@ def encode(frame: Frame) -> bytes:
         _section(out, _LATENCY, _histogram(frame.latency))
     if frame.batches:
         _section(out, _BATCHES, _batches(frame.batches))
-    if frame.executors:
-        _section(out, _EXECUTORS, _executors(frame.executors))
     if frame.health != Health():
         _section(out, _HEALTH, _totals(frame.health))
     if frame.backlog_rows is not None:
@@ -174,6 +165,9 @@ def encode(frame: Frame) -> bytes:
         _section(out, _TRAFFIC, _traffic(frame.traffic))
     if frame.committed.counts:
         _section(out, _COMMITTED, _histogram(frame.committed))
+    if frame.executors:
+        samples.write(section := Writer(), frame.executors)
+        _section(out, _EXECUTORS, section)
     return out.bytes()
 
 
@@ -195,7 +189,7 @@ def decode(data: bytes) -> Frame:
         run_id=run_id,
         latency=buckets.read(s) if (s := sections.get(_LATENCY)) else Histogram(),
         batches=_read_batches(s) if (s := sections.get(_BATCHES)) else (),
-        executors=_read_executors(s) if (s := sections.get(_EXECUTORS)) else (),
+        executors=samples.read(s) if (s := sections.get(_EXECUTORS)) else (),
         health=_read_health(s) if (s := sections.get(_HEALTH)) else Health(),
         backlog_rows=s.varint() if (s := sections.get(_BACKLOG)) else None,
         stamped=_STAMPED in sections,
@@ -236,30 +230,6 @@ def _read_batches(reader: Reader) -> tuple[Batch, ...]:
             duration_ms=reader.varint(),
             rows_in=reader.varint(),
             phases_ms=tuple(reader.varint() for _ in PHASES),
-        )
-        for _ in range(reader.varint())
-    )
-
-
-def _executors(executors: tuple[ExecutorSample, ...]) -> Writer:
-    out = Writer()
-    out.varint(len(executors))
-    for sample in executors:
-        out.text(sample.executor_id)
-        out.text(sample.host)
-        out.varint(len(sample.metrics))
-        for metric_id, value in sorted(sample.metrics.items()):
-            out.varint(metric_id)
-            out.signed(value)
-    return out
-
-
-def _read_executors(reader: Reader) -> tuple[ExecutorSample, ...]:
-    return tuple(
-        ExecutorSample(
-            executor_id=reader.text(),
-            host=reader.text(),
-            metrics={reader.varint(): reader.signed() for _ in range(reader.varint())},
         )
         for _ in range(reader.varint())
     )
