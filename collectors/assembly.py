@@ -14,8 +14,9 @@ from collectors import gc, phases
 from collectors.activity import Activity, Kind
 from collectors.buckets import Histogram, merged
 from collectors.codec import Garbled
+from collectors.committed import Uncommitted
 from collectors.metrics import BY_NAME
-from collectors.parts import Event, Losses, Part, Source
+from collectors.parts import Event, Losses, Part, Source, TaskLatencies
 from collectors.progress import Progress
 from collectors.scheduling import QueryTasks, Scheduling
 from collectors.state_store import Lane, StateStores
@@ -49,6 +50,7 @@ class Running:
     query_id: str
     run_id: str
     job_id: str
+    started_ms: int = 0
 
 
 class Closed(NamedTuple):
@@ -76,6 +78,7 @@ class _Job:
     backlog_rows: int | None = None
     stamped: bool = False
     ended: list[Activity] = field(default_factory=list)
+    uncommitted: Uncommitted = field(default_factory=Uncommitted)
 
 
 class Assembler:
@@ -127,6 +130,8 @@ class Assembler:
                 window.latencies.setdefault(latencies.query_id, []).append(latencies.histogram)
             elif job:
                 job.late_parts += 1
+        for task in part.tasks:
+            self._hold(task)
         ahead_us = part.metrics.get(CLOCK_AHEAD, 0)
         for event in part.events:
             self._hear(part.executor_id, event, ahead_us)
@@ -180,7 +185,10 @@ class Assembler:
             frame = replace(
                 frame,
                 health=replace(
-                    lost, late_parts=job.late_parts, skipped_windows=job.skipped_windows
+                    lost,
+                    late_parts=job.late_parts,
+                    lost_records=lost.lost_records + job.uncommitted.lost_records,
+                    skipped_windows=job.skipped_windows,
                 ),
                 state=self._state(job.running.run_id, at_once),
                 tasks=_counts(tasks),
@@ -192,16 +200,27 @@ class Assembler:
 
     def _frame(self, number: int, window: _Window, job: _Job) -> Frame:
         query_id = job.running.query_id
+        batches = tuple(window.batches.get(query_id, ()))
         return Frame(
             window=number,
             sequence=job.sequence,
             run_id=UUID(job.running.run_id),
             latency=merged(window.latencies.get(query_id, ())),
-            batches=tuple(window.batches.get(query_id, ())),
+            batches=batches,
             executors=tuple(window.executors[id_] for id_ in sorted(window.executors)),
             backlog_rows=job.backlog_rows,
             stamped=job.stamped,
+            committed=job.uncommitted.commit(batches),
         )
+
+    def _hold(self, task: TaskLatencies) -> None:
+        job = self._jobs.get(task.query_id)
+        if not job:
+            return
+        # A run that failed begins anew with the same batch: what the last one counted is not of it.
+        is_of_this_run = task.reference_us >= job.running.started_ms * 1000
+        if not is_of_this_run or not job.uncommitted.add(task):
+            job.late_parts += 1
 
     def _hear(self, executor_id: str, event: Event, ahead_us: int) -> None:
         try:
@@ -261,8 +280,10 @@ class Assembler:
         for job in self._jobs.values():
             job.sequence += window - self._next_window
             job.skipped_windows += window - self._next_window
-        for skipped in [w for w in self._windows if w < window]:
-            del self._windows[skipped]
+        for skipped in sorted(w for w in self._windows if w < window):
+            for query_id, batches in self._windows.pop(skipped).batches.items():
+                if query_id in self._jobs:
+                    self._jobs[query_id].uncommitted.skip(batches)
         self._next_window = window
 
     def _is_open(self, window: int, now_ms: int) -> bool:

@@ -12,7 +12,7 @@ minutes. The sum is that of the fine buckets' middles, within 0.78 % of the raw 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from collectors.buckets import BUCKETS, MAX_US, index_of, lowest_us, middle_us
+from collectors.buckets import BUCKETS, MAX_US, ORDINARY, index_of, middle_us
 from collectors.codec import Garbled, Reader, Writer
 
 _BITS = 4
@@ -24,7 +24,8 @@ _MIDDLE_US = tuple(middle_us(index) for index in range(BUCKETS))
 
 # The largest whole µs of each bucket but the last, which has no end.
 BOUNDS_US = tuple(
-    lowest_us((_FIRST + coarse + 1) << _BITS) - 1 for coarse in range(COARSE_BUCKETS - 1)
+    ORDINARY.bounds_us(((_FIRST + coarse + 1) << _BITS) - 1)[1]
+    for coarse in range(COARSE_BUCKETS - 1)
 )
 
 

@@ -7,6 +7,15 @@ class Garbled(ValueError):
     """These bytes are not what their place says they should be."""
 
 
+def _zigzag(value: int) -> int:
+    """Small numbers of either sign stay short."""
+    return value << 1 if value >= 0 else (-value << 1) - 1
+
+
+def _unzigzag(value: int) -> int:
+    return (value >> 1) ^ -(value & 1)
+
+
 class Writer:
     def __init__(self) -> None:
         self._out = bytearray()
@@ -23,8 +32,7 @@ class Writer:
         self._out.append(value)
 
     def signed(self, value: int) -> None:
-        """Zigzag: small numbers of either sign stay short."""
-        self.varint(value << 1 if value >= 0 else (-value << 1) - 1)
+        self.varint(_zigzag(value))
 
     def blob(self, value: bytes) -> None:
         self.varint(len(value))
@@ -33,6 +41,9 @@ class Writer:
     def optional(self, value: int | None) -> None:
         """One more than the value; 0 = none."""
         self.varint(0 if value is None else value + 1)
+
+    def optional_signed(self, value: int | None) -> None:
+        self.optional(None if value is None else _zigzag(value))
 
     def text(self, value: str) -> None:
         self.blob(value.encode())
@@ -73,9 +84,29 @@ class Reader:
                 return value
         raise Garbled("an integer that does not end")
 
+    def varints(self, count: int) -> list[int]:
+        """Many in one go: nearly all of a histogram is integers, most of them of one byte."""
+        found: list[int] = []
+        value = shift = read = 0
+        for byte in self._data[self._at : self._at + count * self.MAX_VARINT_BYTES]:
+            read += 1
+            if byte > 0x7F:
+                value |= (byte & 0x7F) << shift
+                shift += 7
+                if shift == 7 * self.MAX_VARINT_BYTES:
+                    break
+            else:
+                found.append(value | byte << shift)
+                if len(found) == count:
+                    break
+                value = shift = 0
+        if len(found) < count:
+            raise Garbled("an integer that does not end")
+        self._at += read
+        return found
+
     def signed(self) -> int:
-        value = self.varint()
-        return (value >> 1) ^ -(value & 1)
+        return _unzigzag(self.varint())
 
     def blob(self) -> bytes:
         return self._take(self.varint())
@@ -83,6 +114,9 @@ class Reader:
     def optional(self) -> int | None:
         value = self.varint()
         return value - 1 if value else None
+
+    def optional_signeds(self, count: int) -> list[int | None]:
+        return [_unzigzag(value - 1) if value else None for value in self.varints(count)]
 
     def text(self) -> str:
         try:

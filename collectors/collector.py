@@ -11,7 +11,6 @@ from collectors import activity, footprint, keys, parts, progress, tasks, wire
 from collectors.agent import Agent, Status
 from collectors.announcement import Announcement
 from collectors.assembly import Assembler, Closed, Running
-from collectors.buckets import Histogram
 from collectors.codec import Garbled
 from collectors.keys import Stream
 from collectors.link import Kind, Message
@@ -129,7 +128,7 @@ class Collector:
             self._outbox.ship(keys.activities(job_id), frame.start_ms, payload, holds=len(ended))
         run = self._runs.get(job_id)
         if run and run.announced.run_id == str(frame.run_id):
-            run.taker.add(frame, committed=Histogram(), ended=ended)
+            run.taker.add(frame, committed=frame.committed, ended=ended)
 
     def _beat(self, now_ms: int, cpu_us: int) -> None:
         if self._heartbeat_ms:
@@ -220,7 +219,9 @@ class Collector:
             known = _Run(event["query_id"], announcement)
             self._runs[announcement.job_id] = known
         self._announce(known, self._now_ms())
-        self._assembler.start(Running(event["query_id"], event["run_id"], announcement.job_id))
+        self._assembler.start(
+            Running(event["query_id"], event["run_id"], announcement.job_id, event["started_ms"])
+        )
         self._agent.start(announcement.job_id, event["query_id"], event["run_id"])
         self._documents.pop(announcement.job_id, None)  # a new run hears it afresh
         self._outbox.watch(announcement.job_id)

@@ -3,11 +3,11 @@
 Integers are LEB128 (signed ones zigzag), texts UTF-8 behind their length (`collectors.codec`).
 Written by `probe/Wire.scala`, read here; `tests/collectors/test_probe_formats.py` pins the bytes.
 
-    byte      version = 2
+    byte      version = 3
     varint    window                     epoch ms // 50
     text      executor id
     text      host
-    varint    records lost so far        overwritten before they were read
+    varint    records lost so far        overwritten, or dropped, before they were read
     varint    parts dropped so far       by this executor's sender
     varint    events dropped so far
     varint    number of metrics, then each
@@ -17,6 +17,14 @@ Written by `probe/Wire.scala`, read here; `tests/collectors/test_probe_formats.p
       text      query id
       varint    windows ago              0 = in this window
       …         histogram                `collectors.buckets`
+    varint    number of tasks that succeeded since the last part, then each
+      text      query id
+      varint    batch id
+      varint    stage id
+      varint    partition
+      varint    task attempt id
+      varint    reference epoch µs       the driver's clock when the task began
+      …         histogram                of reference − event time, on the FINE scale
     varint    number of events, then each
       byte      source                   `Source`
       varint    epoch µs
@@ -29,10 +37,10 @@ from dataclasses import dataclass
 from enum import IntEnum
 
 from collectors import buckets
-from collectors.buckets import Histogram
+from collectors.buckets import FINE, Histogram
 from collectors.codec import Garbled, Reader
 
-VERSION = 2
+VERSION = 3
 
 
 class Source(IntEnum):
@@ -47,6 +55,23 @@ class Latencies:
     query_id: str
     window: int
     histogram: Histogram
+
+
+@dataclass(frozen=True)
+class TaskLatencies:
+    """How old each record of a task was at `reference_us`, until its batch's commit is known.
+
+    Copies of a task have its stage and partition; an attempt is one of them. One attempt may say
+    several of these, as a plan may be stamped in several places.
+    """
+
+    query_id: str
+    batch_id: int
+    stage_id: int
+    partition: int
+    attempt_id: int
+    reference_us: int
+    ages: Histogram
 
 
 @dataclass(frozen=True)
@@ -74,6 +99,7 @@ class Part:
     losses: Losses
     metrics: Mapping[int, int]
     latencies: tuple[Latencies, ...]
+    tasks: tuple[TaskLatencies, ...]
     events: tuple[Event, ...]
 
 
@@ -89,6 +115,7 @@ def decode(data: bytes) -> Part:
         losses=Losses(reader.varint(), reader.varint(), reader.varint()),
         metrics={reader.varint(): reader.signed() for _ in range(reader.varint())},
         latencies=tuple(_latencies(reader, window) for _ in range(reader.varint())),
+        tasks=tuple(_task(reader) for _ in range(reader.varint())),
         events=tuple(
             Event(reader.byte(), reader.varint(), reader.text(), reader.text())
             for _ in range(reader.varint())
@@ -104,4 +131,16 @@ def _latencies(reader: Reader, window: int) -> Latencies:
         query_id=reader.text(),
         window=window - reader.varint(),
         histogram=buckets.read(reader),
+    )
+
+
+def _task(reader: Reader) -> TaskLatencies:
+    return TaskLatencies(
+        query_id=reader.text(),
+        batch_id=reader.varint(),
+        stage_id=reader.varint(),
+        partition=reader.varint(),
+        attempt_id=reader.varint(),
+        reference_us=reader.varint(),
+        ages=buckets.read(reader, FINE),
     )

@@ -9,13 +9,10 @@ Integers are LEB128, texts UTF-8 behind their length (`collectors.codec`).
     16 bytes  run id                     the query's run UUID
     then sections, each: byte tag, varint length, payload
 
-    tag 1     latency                    histogram of the records that completed (`buckets`)
+    tag 1     latency                    histogram of the records that were processed (`buckets`)
     tag 2     batches                    micro-batches that ended: varint number, then each
                 varint batch id, varint start epoch ms, varint duration ms, varint rows in,
                 varint duration ms of each of PHASES in that order
-    tag 3     executors                  varint number, then each
-                text id, text host, varint number of metrics, then each: varint id
-                (`collectors.metrics`), signed value
     tag 4     health                     totals of the run, varints: frames dropped, parts late,
                 parts lost between executor and collector, records lost in executors,
                 events lost in executors, messages the collector could not read, windows
@@ -31,23 +28,27 @@ Integers are LEB128, texts UTF-8 behind their length (`collectors.codec`).
                 not prefer
     tag 9     traffic                    shuffle bytes of stages that ended: varint number,
                 then each text from executor, text to executor, varint bytes
+    tag 10    committed                  histogram of the records whose batch was committed: of the
+                                         batches of tag 2, each record from event to commit
     tag 11    collector                  its own work and what it takes (`collectors.load`)
     tag 12    asked                      what was asked of the job and where that stands
                                          (`collectors.asked`); absent as long as nothing was
+    tag 13    executors                  what each measured (`collectors.samples`)
 
-Absent sections are empty. A reader skips tags it does not know, so a section can be added without
-a new version; the version changes when a reader of the old one would misread.
+Absent sections are empty. Tag 3 had another meaning once and stays unused. A reader skips tags it
+does not know, so a section can be added without a new version; the version changes when a reader of
+the old one would misread.
 """
 
-from collections.abc import Mapping
 from dataclasses import astuple, dataclass, field, fields
 from uuid import UUID
 
-from collectors import asked, buckets, load
+from collectors import asked, buckets, load, samples
 from collectors.asked import Asked
 from collectors.buckets import Histogram
 from collectors.codec import Garbled, Reader, Writer
 from collectors.load import CollectorLoad
+from collectors.samples import ExecutorSample as ExecutorSample
 
 MAGIC = 0xC7
 VERSION = 1
@@ -62,8 +63,9 @@ PHASES = (
     "commitOffsets",
 )
 
-_LATENCY, _BATCHES, _EXECUTORS, _HEALTH, _BACKLOG, _STAMPED, _STATE, _TASKS, _TRAFFIC = range(1, 10)
-_COLLECTOR, _ASKED = 11, 12
+_LATENCY, _BATCHES = 1, 2
+_HEALTH, _BACKLOG, _STAMPED, _STATE, _TASKS, _TRAFFIC, _COMMITTED = range(4, 11)
+_COLLECTOR, _ASKED, _EXECUTORS = range(11, 14)
 
 
 class UnknownVersion(Garbled):
@@ -81,13 +83,6 @@ class Batch:
     @property
     def end_ms(self) -> int:
         return self.start_ms + self.duration_ms
-
-
-@dataclass(frozen=True)
-class ExecutorSample:
-    executor_id: str
-    host: str
-    metrics: Mapping[int, int]
 
 
 @dataclass(frozen=True)
@@ -144,8 +139,9 @@ class Frame:
     state: tuple[OperatorState, ...] = ()
     tasks: TaskCounts = field(default_factory=TaskCounts)
     traffic: tuple[Shuffled, ...] = ()
-    asked: Asked | None = None
+    committed: Histogram = field(default_factory=Histogram)
     collector: CollectorLoad | None = None
+    asked: Asked | None = None
 
     @property
     def start_ms(self) -> int:
@@ -160,12 +156,9 @@ def encode(frame: Frame) -> bytes:
     out.varint(frame.sequence)
     out.uuid(frame.run_id)
     if frame.latency.counts:
-        buckets.write(section := Writer(), frame.latency)
-        _section(out, _LATENCY, section)
+        _section(out, _LATENCY, _histogram(frame.latency))
     if frame.batches:
         _section(out, _BATCHES, _batches(frame.batches))
-    if frame.executors:
-        _section(out, _EXECUTORS, _executors(frame.executors))
     if frame.health != Health():
         write_health(section := Writer(), frame.health)
         _section(out, _HEALTH, section)
@@ -180,12 +173,17 @@ def encode(frame: Frame) -> bytes:
         _section(out, _TASKS, _totals(frame.tasks))
     if frame.traffic:
         _section(out, _TRAFFIC, _traffic(frame.traffic))
+    if frame.committed.counts:
+        _section(out, _COMMITTED, _histogram(frame.committed))
     if frame.collector is not None:
         load.write(section := Writer(), frame.collector)
         _section(out, _COLLECTOR, section)
     if frame.asked is not None:
         asked.write(section := Writer(), frame.asked)
         _section(out, _ASKED, section)
+    if frame.executors:
+        samples.write(section := Writer(), frame.executors)
+        _section(out, _EXECUTORS, section)
     return out.bytes()
 
 
@@ -207,21 +205,28 @@ def decode(data: bytes) -> Frame:
         run_id=run_id,
         latency=buckets.read(s) if (s := sections.get(_LATENCY)) else Histogram(),
         batches=_read_batches(s) if (s := sections.get(_BATCHES)) else (),
-        executors=_read_executors(s) if (s := sections.get(_EXECUTORS)) else (),
+        executors=samples.read(s) if (s := sections.get(_EXECUTORS)) else (),
         health=read_health(s) if (s := sections.get(_HEALTH)) else Health(),
         backlog_rows=s.varint() if (s := sections.get(_BACKLOG)) else None,
         stamped=_STAMPED in sections,
         state=_read_state(s) if (s := sections.get(_STATE)) else (),
         tasks=_read_tasks(s) if (s := sections.get(_TASKS)) else TaskCounts(),
         traffic=_read_traffic(s) if (s := sections.get(_TRAFFIC)) else (),
-        asked=asked.read(s) if (s := sections.get(_ASKED)) else None,
+        committed=buckets.read(s) if (s := sections.get(_COMMITTED)) else Histogram(),
         collector=load.read(s) if (s := sections.get(_COLLECTOR)) else None,
+        asked=asked.read(s) if (s := sections.get(_ASKED)) else None,
     )
 
 
 def _section(out: Writer, tag: int, payload: Writer) -> None:
     out.byte(tag)
     out.blob(payload.bytes())
+
+
+def _histogram(histogram: Histogram) -> Writer:
+    out = Writer()
+    buckets.write(out, histogram)
+    return out
 
 
 def _batches(batches: tuple[Batch, ...]) -> Writer:
@@ -243,30 +248,6 @@ def _read_batches(reader: Reader) -> tuple[Batch, ...]:
             duration_ms=reader.varint(),
             rows_in=reader.varint(),
             phases_ms=tuple(reader.varint() for _ in PHASES),
-        )
-        for _ in range(reader.varint())
-    )
-
-
-def _executors(executors: tuple[ExecutorSample, ...]) -> Writer:
-    out = Writer()
-    out.varint(len(executors))
-    for sample in executors:
-        out.text(sample.executor_id)
-        out.text(sample.host)
-        out.varint(len(sample.metrics))
-        for metric_id, value in sorted(sample.metrics.items()):
-            out.varint(metric_id)
-            out.signed(value)
-    return out
-
-
-def _read_executors(reader: Reader) -> tuple[ExecutorSample, ...]:
-    return tuple(
-        ExecutorSample(
-            executor_id=reader.text(),
-            host=reader.text(),
-            metrics={reader.varint(): reader.signed() for _ in range(reader.varint())},
         )
         for _ in range(reader.varint())
     )

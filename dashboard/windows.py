@@ -11,7 +11,7 @@ from collectors.wire import WINDOW_MS, Batch, Frame, Health, decode
 from dashboard.store import Entry
 
 HOST_CPU = metrics.BY_NAME["host_cpu"].id
-QUANTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "p999": 0.999, "max": 1.0}
+QUANTILES = {"p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99, "p999": 0.999, "max": 1.0}
 
 
 def read(stored: Iterable[Entry]) -> tuple[list[Frame], int]:
@@ -32,7 +32,8 @@ def columns(job_id: str, frames: Sequence[Frame], unreadable: int) -> dict[str, 
         "job": job_id,
         "window_ms": WINDOW_MS,
         "t": [frame.start_ms for frame in frames],
-        "latency": {"source": source, **_latency([_histogram(f, source) for f in frames])},
+        "latency": {"source": source, **_percentiles([_histogram(f, source) for f in frames])},
+        "committed": _percentiles([frame.committed for frame in frames]),
         "cpu": _cpu(frames),
         "state": _state(frames),
         "rows_in": [sum(b.rows_in for b in f.batches) if f.batches else None for f in frames],
@@ -67,7 +68,7 @@ def _histogram(frame: Frame, source: Source) -> Histogram:
     return latency.of_batches(frame.batches) if source == Source.BATCH else frame.latency
 
 
-def _latency(histograms: Sequence[Histogram]) -> dict[str, list[float | int | None]]:
+def _percentiles(histograms: Sequence[Histogram]) -> dict[str, list[float | int | None]]:
     rows = [histogram.quantiles_us(QUANTILES.values()) for histogram in histograms]
     found: dict[str, list[float | int | None]] = {"count": [h.count for h in histograms]}
     for at, name in enumerate(QUANTILES):

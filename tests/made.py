@@ -69,6 +69,7 @@ FULL_FRAME = Frame(
     traffic=(Shuffled("1", "2", 1_000),),
     asked=Asked(7, True, (Applied("echo", "act", State.REFUSED, 7, "1: no"),)),
     collector=CollectorLoad(300, 5, 6, 557_056, 262_144),
+    committed=Histogram.of([400_000, 900_000, 900_000, 900_001]),
 )
 
 ACTIVITIES = (

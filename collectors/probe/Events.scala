@@ -21,6 +21,5 @@ object Events {
   def offer(source: Int, timeUs: Long, context: String, body: String): Unit =
     queue.offer(Event(source, timeUs, context, body.take(LongestBody)))
 
-  private[probe] def drain(): Seq[Event] =
-    Iterator.continually(queue.poll(0)).take(MostPerPart).takeWhile(_.isDefined).flatten.toSeq
+  private[probe] def drain(): Seq[Event] = queue.drain(MostPerPart)
 }

@@ -8,8 +8,8 @@ import org.apache.spark.TaskContext
 import scala.collection.mutable
 import scala.jdk.CollectionConverters._
 
-/** Counts of one query in one window: bucket indexes with how many records fell in each. */
-case class WindowCounts(queryId: String, window: Long, buckets: Array[Int], counts: Array[Int])
+/** What one query's records took that passed in one window. */
+case class WindowCounts(queryId: String, window: Long, latencies: Filled)
 
 /**
  * Latencies seen by one task at a time, as a ring of windows of bucket counts.
@@ -19,7 +19,7 @@ case class WindowCounts(queryId: String, window: Long, buckets: Array[Int], coun
  * lands late is late, not lost. The writer clears a slot when the ring comes round to it, and
  * what was not reported by then is added to `lost`.
  */
-final class Recorder {
+final class Recorder(isRead: Boolean = true) {
   import Recorder._
 
   private val slotWindow = new AtomicLongArray(Array.fill(Slots)(Unused))
@@ -30,6 +30,7 @@ final class Recorder {
   private var windowStartUs = Long.MaxValue
   private var windowEndUs = Long.MinValue
   private var slot = 0
+  private[probe] val ages = new RecordAges
 
   // The reader's own, but for `reported`, which tells the writer what it may forget.
   private val reportedWindow = Array.fill(Slots)(Unused)
@@ -42,6 +43,7 @@ final class Recorder {
     val at = slot * Buckets.Count + Buckets.index(nowUs - eventUs)
     counts.setOpaque(at, counts.getPlain(at) + 1)
     recorded.setRelease(slot, recorded.getPlain(slot) + 1)
+    ages.record(eventUs)
   }
 
   private def turnTo(window: Long): Unit = {
@@ -52,7 +54,7 @@ final class Recorder {
     if (before != window) {
       // First of all, so that a reader in the middle of this slot sees that it must not count it.
       slotWindow.set(slot, Unused)
-      if (before != Unused) lost.addAndGet(recorded.getPlain(slot) - reportedOf(before))
+      if (isRead && before != Unused) lost.addAndGet(recorded.getPlain(slot) - reportedOf(before))
       var at = slot * Buckets.Count
       val end = at + Buckets.Count
       while (at < end) { counts.setPlain(at, 0); at += 1 }
@@ -101,7 +103,7 @@ final class Recorder {
     if (slotWindow.getAcquire(s) != window) None // the writer took the slot and counts it as lost
     else {
       reported.setRelease(s, reported.getPlain(s) + sum)
-      Some(WindowCounts(queryId, window, buckets.result(), increments.result()))
+      Some(WindowCounts(queryId, window, Filled(buckets.result(), increments.result())))
     }
   }
 }
@@ -122,7 +124,7 @@ object Recorder {
     @volatile var usedMs: Long = System.currentTimeMillis()
   }
   private val pools = new ConcurrentHashMap[String, Pool]
-  private val unread = ThreadLocal.withInitial[Recorder](() => new Recorder)
+  private val unread = ThreadLocal.withInitial[Recorder](() => new Recorder(isRead = false))
 
   /** Called by generated code at the start of each partition. */
   def forTask(): Recorder = {
@@ -138,7 +140,12 @@ object Recorder {
         pool.all.add(made)
         made
       }
-      task.addTaskCompletionListener[Unit]((_: TaskContext) => pool.free.add(recorder))
+      recorder.ages.begin()
+      task.addTaskCompletionListener[Unit] { (ended: TaskContext) =>
+        // What a listener throws would fail the task.
+        Guard.quietly("count a task") { TaskLatencies.ended(ended, queryId, recorder.ages) }
+        pool.free.add(recorder)
+      }
       recorder
     }
   }

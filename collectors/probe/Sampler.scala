@@ -47,8 +47,8 @@ private[probe] class Sampler(
     val first = math.max(done + 1, last - Sampler.MostWindowsAtOnce + 1)
     val metrics = sources.flatMap(measured).map(_.over(last - first + 1))
     val latencies = Recorder.drainAll(current)
-    (first until last).foreach(window => send(window, metrics, Nil, Nil))
-    if (last >= first) send(last, metrics, latencies, Events.drain())
+    (first until last).foreach(window => send(window, metrics, Nil, Nil, Nil))
+    if (last >= first) send(last, metrics, latencies, TaskLatencies.drain(), Events.drain())
     last
   }
 
@@ -61,10 +61,11 @@ private[probe] class Sampler(
       window: Long,
       metrics: Seq[Metric],
       latencies: Seq[WindowCounts],
+      tasks: Seq[TaskLatencies],
       events: Seq[Event]): Unit =
     host().foreach { name =>
       val losses = Losses(Recorder.lost.get, sender.dropped, Events.dropped)
-      sender.offer(Part.encode(window, executorId, name, losses, metrics, latencies, events))
+      sender.offer(Part.encode(window, executorId, name, losses, metrics, latencies, tasks, events))
     }
 }
 

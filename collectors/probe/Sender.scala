@@ -6,7 +6,10 @@ import java.util.concurrent.atomic.AtomicLong
 
 /** A queue bounded in items and bytes. It drops its oldest and counts it: who offers never waits. */
 private[probe] class DroppingQueue[T <: AnyRef](
-    capacity: Int, maxBytes: Long = Long.MaxValue, bytesOf: T => Int = (_: T) => 0) {
+    capacity: Int,
+    maxBytes: Long = Long.MaxValue,
+    bytesOf: T => Int = (_: T) => 0,
+    onDrop: T => Unit = (_: T) => ()) {
   private val queue = new ArrayBlockingQueue[T](capacity)
   private val held = new AtomicLong
   private val droppedCount = new AtomicLong
@@ -27,6 +30,10 @@ private[probe] class DroppingQueue[T <: AnyRef](
     item
   }
 
+  /** What waits, up to so many. */
+  def drain(most: Int): Seq[T] =
+    Iterator.continually(poll(0)).take(most).takeWhile(_.isDefined).flatten.toSeq
+
   private def dropOldest(): Boolean = {
     val oldest = Option(queue.poll())
     oldest.foreach(drop)
@@ -36,6 +43,7 @@ private[probe] class DroppingQueue[T <: AnyRef](
   private def drop(item: T): Unit = {
     held.addAndGet(-bytesOf(item))
     droppedCount.incrementAndGet()
+    onDrop(item)
   }
 }
 

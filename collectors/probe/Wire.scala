@@ -19,7 +19,7 @@ object MessageKind {
 
 /** One executor's share of one window. Layout: collectors/parts.py, whose tests pin these bytes. */
 object Part {
-  val Version = 2
+  val Version = 3
 
   def encode(
       window: Long,
@@ -28,6 +28,7 @@ object Part {
       losses: Losses,
       metrics: Seq[Metric],
       latencies: Seq[WindowCounts],
+      tasks: Seq[TaskLatencies],
       events: Seq[Event]): Array[Byte] = {
     val out = new Bytes
     out.byte(Version)
@@ -43,7 +44,21 @@ object Part {
       out.signed(metric.value)
     }
     out.varint(latencies.size)
-    latencies.foreach(latency(out, window, _))
+    latencies.foreach { counts =>
+      out.text(counts.queryId)
+      out.varint(window - counts.window)
+      histogram(out, counts.latencies)
+    }
+    out.varint(tasks.size)
+    tasks.foreach { task =>
+      out.text(task.queryId)
+      out.varint(task.batchId)
+      out.varint(task.stageId)
+      out.varint(task.partition)
+      out.varint(task.attemptId)
+      out.varint(task.referenceUs)
+      histogram(out, task.ages)
+    }
     out.varint(events.size)
     events.foreach { event =>
       out.byte(event.source)
@@ -54,15 +69,13 @@ object Part {
     out.toArray
   }
 
-  private def latency(out: Bytes, window: Long, counts: WindowCounts): Unit = {
-    out.text(counts.queryId)
-    out.varint(window - counts.window)
-    out.varint(counts.buckets.length)
+  private def histogram(out: Bytes, filled: Filled): Unit = {
+    out.varint(filled.buckets.length)
     var last = 0
-    counts.buckets.indices.foreach { i =>
-      out.varint(counts.buckets(i) - last)
-      out.varint(counts.counts(i))
-      last = counts.buckets(i)
+    filled.buckets.indices.foreach { i =>
+      out.varint(filled.buckets(i) - last)
+      out.varint(filled.counts(i))
+      last = filled.buckets(i)
     }
   }
 
@@ -70,7 +83,8 @@ object Part {
   def sample(queryId: String, buckets: Array[Int], counts: Array[Int]): Array[Byte] =
     encode(34567890123L, "7", "node-a", Losses(2, 3, 4),
       Seq(Metric(1, 375), Metric(2, -5)),
-      Seq(WindowCounts(queryId, 34567890122L, buckets, counts)),
+      Seq(WindowCounts(queryId, 34567890122L, Filled(buckets, counts))),
+      Seq(TaskLatencies(queryId, 12, 300, 5, 1234, 1728394506100000L, Filled(Array(6143), Array(9)))),
       Seq(Event(EventSource.RocksDb, 1728394506150000L, "store", "{}")))
 }
 

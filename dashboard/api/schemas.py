@@ -29,14 +29,22 @@ class JobsOut(Schema):
     now_ms: int
 
 
-class LatencyOut(Schema):
-    source: str
+class PercentilesOut(Schema):
+    """Of the records that were counted in each window."""
+
     count: list[int]
     p50: list[float | None]
     p90: list[float | None]
+    p95: list[float | None]
     p99: list[float | None]
     p999: list[float | None]
     max: list[float | None]
+
+
+class LatencyOut(PercentilesOut):
+    """From event to `stamp`; without stamps (source "batch") what the records' batches took."""
+
+    source: str
 
 
 class BatchOut(Schema):
@@ -110,6 +118,7 @@ class WindowsOut(Schema):
     window_ms: int
     t: list[int]
     latency: LatencyOut
+    committed: PercentilesOut
     cpu: dict[str, list[float | None]]
     state: StateOut
     rows_in: list[int | None]

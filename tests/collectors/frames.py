@@ -32,3 +32,7 @@ def arrived_when(
 
 def latency(frames: list[Frame]) -> Histogram:
     return merged(frame.latency for frame in frames)
+
+
+def committed(frames: list[Frame]) -> Histogram:
+    return merged(frame.committed for frame in frames)

@@ -29,7 +29,7 @@ def assembler(*queries: str) -> Assembler:
 
 def told(window: int, *events: Event, executor: str = "1", ahead_us: int = 0) -> Part:
     metrics = {BY_NAME["clock_ahead_us"].id: ahead_us}
-    return Part(window, executor, f"node-{executor}", Losses(), metrics, (), events)
+    return Part(window, executor, f"node-{executor}", Losses(), metrics, (), (), events)
 
 
 def rocksdb(event: str, at_us: int, job: int, partition: int = 0, operator: int = 0) -> Event:
@@ -58,6 +58,7 @@ def part(
         losses=Losses(records=lost_records, parts=dropped_parts),
         metrics={1: 500},
         latencies=(seen,) if latencies_ms else (),
+        tasks=(),
         events=(),
     )
 

@@ -4,7 +4,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from collectors import buckets
-from collectors.buckets import BUCKETS, MAX_US, Histogram, index_of, merged, middle_us
+from collectors.buckets import (
+    BUCKETS,
+    FINE,
+    MAX_US,
+    ORDINARY,
+    Histogram,
+    Scale,
+    index_of,
+    merged,
+    middle_us,
+)
 from collectors.codec import Garbled, Reader, Writer
 
 LATENCIES = st.integers(min_value=0, max_value=MAX_US)
@@ -15,6 +25,22 @@ RELATIVE_ERROR = 0.01
 @given(LATENCIES)
 def test_a_bucket_stands_for_its_values_within_one_percent(latency_us: int) -> None:
     assert abs(middle_us(index_of(latency_us)) - latency_us) <= RELATIVE_ERROR * latency_us
+
+
+@given(LATENCIES)
+def test_a_fine_bucket_stands_for_its_values_four_times_as_closely(latency_us: int) -> None:
+    assert abs(FINE.middle_us(FINE.index_of(latency_us)) - latency_us) <= latency_us / 512
+
+
+@pytest.mark.parametrize("scale", [ORDINARY, FINE])
+@given(latency_us=LATENCIES)
+def test_a_value_is_within_the_bounds_of_its_bucket_and_of_no_other(
+    scale: Scale, latency_us: int
+) -> None:
+    index = scale.index_of(latency_us)
+    lowest, highest = scale.bounds_us(index)
+    assert lowest <= latency_us <= highest
+    assert scale.bounds_us(index + 1)[0] == highest + 1
 
 
 @given(LATENCIES, LATENCIES)
@@ -77,9 +103,18 @@ def test_a_histogram_comes_back_from_its_bytes(latencies_us: list[int]) -> None:
     assert buckets.read(Reader(out.bytes())) == histogram
 
 
-def test_a_bucket_beyond_the_last_is_garbage() -> None:
+@pytest.mark.parametrize("scale", [ORDINARY, FINE])
+def test_a_bucket_beyond_the_last_is_garbage(scale: Scale) -> None:
     out = Writer()
-    for value in (1, BUCKETS, 1):
+    for value in (1, scale.buckets, 1):
         out.varint(value)
     with pytest.raises(Garbled, match="bucket"):
+        buckets.read(Reader(out.bytes()), scale)
+
+
+def test_a_bucket_that_comes_twice_is_garbage() -> None:
+    out = Writer()
+    for value in (2, 7, 1, 0, 1):
+        out.varint(value)
+    with pytest.raises(Garbled, match="twice"):
         buckets.read(Reader(out.bytes()))

@@ -11,6 +11,18 @@ def test_an_integer_comes_back(value: int) -> None:
     assert Reader(out.bytes()).varint() == value
 
 
+@given(st.lists(st.integers(min_value=0, max_value=2**64 - 1)), st.binary())
+def test_many_integers_come_back_and_nothing_behind_them_is_touched(
+    values: list[int], behind: bytes
+) -> None:
+    out = Writer()
+    for value in values:
+        out.varint(value)
+    reader = Reader(out.bytes() + behind)
+    assert reader.varints(len(values)) == values
+    assert reader.left == len(behind)
+
+
 @given(st.text())
 def test_a_text_comes_back(value: str) -> None:
     (out := Writer()).text(value)

@@ -2,7 +2,8 @@
 
 import os
 import signal
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -15,16 +16,25 @@ from redis import Redis
 
 from collectors import keys, stamp
 from collectors.announcement import Announcement, from_hash
-from collectors.wire import WINDOW_MS, Frame
+from collectors.progress import parse
+from collectors.wire import WINDOW_MS, Batch, Frame
 from dashboard.prometheus import exposition
 from dashboard.testing.stack import RedisServer
-from tests.collectors.conftest import probe
-from tests.collectors.frames import arrived, arrived_when, latency
+from dashboard.windows import QUANTILES
+from tests.collectors.conftest import probe, spark_session
+from tests.collectors.frames import arrived, arrived_when, committed, latency
 from tests.waiting import until
 
 pytestmark = pytest.mark.spark
 
 ROWS = 3_000
+
+
+@pytest.fixture(scope="module")
+def spark(module_redis: RedisServer) -> Iterator[SparkSession]:
+    """One that gives a failed task another try, which Spark's local mode does when asked to."""
+    with spark_session(module_redis.url, **{"spark.master": "local[2,3]"}) as session:
+        yield session
 
 
 def ticks(spark: SparkSession, rows_per_batch: int = ROWS) -> DataFrame:
@@ -56,22 +66,31 @@ def rows(frames: list[Frame]) -> int:
     return sum(batch.rows_in for frame in frames for batch in frame.batches)
 
 
+def batches(query: StreamingQuery) -> dict[int, Batch]:
+    """Those that Spark says were committed."""
+    told = (parse(progress.json.encode()).batch for progress in query.recentProgress)
+    return {batch.batch_id: batch for batch in told if batch}
+
+
 def test_every_stamped_record_is_counted_once(
     spark: SparkSession, module_redis: RedisServer, checkpoint: Callable[[str], str]
 ) -> None:
+    ago = F.expr("make_interval(0, 0, 0, 0, 0, 0, 0.3 + (value % 1000) / 1000)")
     query = (
         ticks(spark)
         .where("value % 3 != 0")
+        .withColumn("event_time", F.current_timestamp() - ago)
         .transform(stamp("event_time"))
         .writeStream.queryName("counted")
-        .format("noop")
+        .format("memory")
         .option("checkpointLocation", checkpoint("counted"))
         .trigger(processingTime="200 milliseconds")
         .start()
     )
     until(lambda: batches_done(query) >= 10, timeout_s=60)
     query.stop()
-    rows_in = sum(progress["numInputRows"] for progress in query.recentProgress)
+    done = batches(query)
+    rows_in = sum(batch.rows_in for batch in done.values())
     frames = arrived_when(module_redis, "tests.counted", lambda seen: rows(seen) >= rows_in)
     # A batch that `stop` cut in the middle counted some records and reported no progress.
     assert 0 <= latency(frames).count - rows_in * 2 // 3 <= ROWS * 2 // 3
@@ -83,6 +102,20 @@ def test_every_stamped_record_is_counted_once(
     assert frames[-1].health.lost_records == 0
     told = announced_finally(module_redis, "tests.counted", rows_in)
     assert_pulse_agrees(module_redis, told)
+
+    # The sink holds each record's event time, and Spark says when its batch was committed.
+    written = spark.table("counted").select("value", F.unix_micros("event_time")).collect()
+    took_us = [
+        done[value // ROWS].end_ms * 1000 - event_us
+        for value, event_us in written
+        if value // ROWS in done
+    ]
+    assert committed(frames).count == len(took_us) == rows_in * 2 // 3
+    ours = np.array(committed(frames).quantiles_us(QUANTILES.values()), dtype=float)
+    theirs = np.quantile(took_us, list(QUANTILES.values()), method="inverted_cdf")
+    np.testing.assert_allclose(ours, theirs, rtol=0.01)
+    processed = np.array(latency(frames).quantiles_us(QUANTILES.values()), dtype=float)
+    assert (ours > processed * 0.99).all()
 
 
 def announced_finally(server: RedisServer, job_id: str, rows_in: int) -> Announcement:
@@ -137,7 +170,7 @@ def test_what_is_sent_to_the_driver_and_is_no_part_is_counted(
     before = arrived_when(module_redis, "tests.foreign", bool)[-1].health.unreadable_messages
     driver = probe(spark).Plugin().driverPlugin()
     for message in ("a text", 7, None):
-        assert len(driver.receive(message)) == 8  # the clock, as for every part
+        assert len(driver.receive(message)) == 16  # clock and edition, as for every part
     arrived_when(
         module_redis,
         "tests.foreign",
@@ -167,6 +200,46 @@ def drained(queue: Any) -> list[bytes]:
     while (item := queue.poll(0)).isDefined():
         found.append(bytes(item.get()))
     return found
+
+
+def test_a_task_that_failed_and_was_tried_again_is_committed_once(
+    spark: SparkSession, module_redis: RedisServer, checkpoint: Callable[[str], str]
+) -> None:
+    # The first to set a property of the JVM is told that there was none.
+    tried = checkpoint("tried")
+    first = f"reflect('java.lang.System', 'setProperty', '{tried}', 'yes') IS NULL"
+    stumbling = F.expr(
+        f"CASE WHEN value = 190 AND {first} THEN raise_error('not at the first try') ELSE value END"
+    )
+    query = (
+        ticks(spark, 100)
+        .transform(stamp("event_time"))
+        .withColumn("value", stumbling)
+        .writeStream.queryName("retried")
+        .format("memory")
+        .option("checkpointLocation", checkpoint("retried"))
+        .trigger(processingTime="200 milliseconds")
+        .start()
+    )
+    until(lambda: batches_done(query) >= 3, timeout_s=60)
+    query.stop()
+    done = batches(query)
+    rows_in = sum(batch.rows_in for batch in done.values())
+    frames = arrived_when(module_redis, "tests.retried", lambda seen: rows(seen) >= rows_in)
+    jvm: Any = spark.sparkContext._jvm
+    written = [row.value for row in spark.table("retried").collect() if row.value // 100 in done]
+    assert jvm.java.lang.System.getProperty(tried) == "yes"
+    assert committed(frames).count == len(written) == rows_in
+
+
+def test_a_batch_query_counts_nothing_and_loses_nothing(spark: SparkSession) -> None:
+    events = spark.range(2_000_000).withColumn("event_time", F.current_timestamp())
+    writer = events.transform(stamp("event_time")).write.format("noop").mode("overwrite")
+    lost = probe(spark).Recorder.lost()
+    began_s = time.monotonic()
+    while time.monotonic() - began_s < 1:  # longer than a recorder remembers
+        writer.save()
+    assert probe(spark).Recorder.lost() == lost
 
 
 def test_frames_follow_each_other_every_50_ms_and_carry_the_hosts_cpu(

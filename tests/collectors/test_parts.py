@@ -4,11 +4,11 @@ from hypothesis import strategies as st
 
 from collectors.buckets import Histogram
 from collectors.codec import Garbled
-from collectors.parts import Event, Latencies, Losses, Part, Source, decode
+from collectors.parts import Event, Latencies, Losses, Part, Source, TaskLatencies, decode
 
 # What probe/Wire.scala writes for this part; test_probe_formats.py holds the probe to it.
 GOLDEN = bytes.fromhex(
-    "02"  # version
+    "03"  # version
     "cbc9a0e38001"  # window
     "0137"  # executor id
     "066e6f64652d61"  # host
@@ -18,6 +18,9 @@ GOLDEN = bytes.fromhex(
     "0471756572"  # its id
     "01"  # one window ago
     "03 0002 4005 b00a01"  # buckets 0, 64, 1392
+    "01 0471756572 0c ac02 05 d209"  # one task: query, batch, stage, partition, attempt
+    "a0bac5a4f3fe8803"  # its reference
+    "01 ff2f09"  # fine bucket 6143
     "01 01 f0c0c8a4f3fe8803 0573746f7265 027b7d"  # one event
 )
 
@@ -28,6 +31,7 @@ PART = Part(
     losses=Losses(records=2, parts=3, events=4),
     metrics={1: 375, 2: -5},
     latencies=(Latencies("quer", 34_567_890_122, Histogram({0: 2, 64: 5, 1392: 1})),),
+    tasks=(TaskLatencies("quer", 12, 300, 5, 1_234, 1_728_394_506_100_000, Histogram({6143: 9})),),
     events=(Event(Source.ROCKSDB, 1_728_394_506_150_000, "store", "{}"),),
 )
 

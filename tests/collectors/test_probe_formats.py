@@ -13,11 +13,16 @@ pytestmark = pytest.mark.spark
 EDGES = [2**power + step for power in range(33) for step in (-1, 0, 1)]
 
 
-def test_both_sides_put_every_latency_into_the_same_bucket(spark: SparkSession) -> None:
-    scala = probe(spark).Buckets
-    assert scala.Count() == buckets.BUCKETS
+@pytest.mark.parametrize(
+    ("name", "scale"), [("Buckets", buckets.ORDINARY), ("FineBuckets", buckets.FINE)]
+)
+def test_both_sides_put_every_latency_into_the_same_bucket(
+    spark: SparkSession, name: str, scale: buckets.Scale
+) -> None:
+    scala = getattr(probe(spark), name)
+    assert scala.Count() == scale.buckets
     for latency_us in [-7, *EDGES, 12_345, 999_999, buckets.MAX_US, buckets.MAX_US + 1]:
-        assert scala.index(latency_us) == buckets.index_of(latency_us), latency_us
+        assert scala.index(latency_us) == scale.index_of(latency_us), latency_us
 
 
 def test_the_probe_writes_the_golden_part(spark: SparkSession) -> None:

@@ -9,6 +9,7 @@ from collectors.asked import Applied, Asked, State
 from collectors.buckets import Histogram
 from collectors.codec import Garbled
 from collectors.load import CollectorLoad
+from collectors.metrics import BY_NAME
 from collectors.wire import (
     Batch,
     ExecutorSample,
@@ -31,17 +32,20 @@ GOLDEN = bytes.fromhex(
     "00112233445566778899aabbccddeeff"  # run id
     "0109 03 0a01 b30202 fd0301"  # latency: buckets 10, 317 and 826
     "0213 01 07 98c895ffbc31 b607 a01f 01 02 1e 14 d206 19"  # batches: one
-    "031a 02 0131 066e6f64652d61 02 01 ee05 02 09 0132 066e6f64652d62 00"  # executors: two
     "0407 01 02 03 04 05 06 07"  # health
     "0502 d209"  # backlog
     "0600"  # stamped
     "0709 02 00 04 02 06 01 00 00 00"  # state: two operators
     "0806 01 02 03 04 05 06"  # tasks
     "0907 01 0131 0132 e807"  # traffic
+    "0a06 02 e10601 4c03"  # committed: buckets 865 and 941
     "0b0a ac02 05 06 808022 818010"  # collector
     "0c14 07 01 01 046563686f 03616374 02 07 05313a206e6f"  # asked: one technique
+    "0d1a 02 0131 0000066e6f64652d61 0132 05000162"  # executors: 1 on node-a, 2 on node-b
+    "02 01 01 ef05 0a 00 00"  # their metrics: 1 and 2, which the second does not have
 )
 
+histograms = st.builds(Histogram.of, st.lists(st.integers(0, 10**9), max_size=20))
 naturals = st.integers(min_value=0, max_value=2**53)
 metrics = st.dictionaries(naturals, st.integers(min_value=-(2**53), max_value=2**53), max_size=5)
 applied = st.builds(
@@ -52,7 +56,7 @@ frames = st.builds(
     window=naturals,
     sequence=naturals,
     run_id=st.uuids(),
-    latency=st.builds(Histogram.of, st.lists(st.integers(0, 10**9), max_size=20)),
+    latency=histograms,
     batches=st.lists(
         st.builds(
             Batch,
@@ -77,6 +81,7 @@ frames = st.builds(
     traffic=st.lists(st.builds(Shuffled, st.text(), st.text(), naturals), max_size=3).map(tuple),
     asked=st.none() | st.builds(Asked, naturals, st.booleans(), st.lists(applied).map(tuple)),
     collector=st.none() | st.builds(CollectorLoad, *[naturals] * 4, st.none() | naturals),
+    committed=histograms,
 )
 
 
@@ -130,17 +135,44 @@ def read_or_garbled(data: bytes) -> Frame | Garbled:
         return error
 
 
-def test_a_quiet_job_of_four_executors_takes_less_than_400_bytes() -> None:
+QUIET = {
+    "host_cpu": 62,
+    "host_runnable": 2,
+    "container_cpu_us": 11_250,
+    "container_throttled_us": 0,
+    "process_cpu_us": 9_800,
+    "process_cores": 4,
+    "psi_cpu_some_us": 310,
+    "psi_io_some_us": 0,
+    "psi_io_full_us": 0,
+    "psi_memory_some_us": 0,
+    "disk_read_bytes": 0,
+    "disk_written_bytes": 16_384,
+    "network_received_bytes": 5_400,
+    "network_sent_bytes": 7_900,
+    "heap_after_gc_bytes": 412_000_000,
+    "heap_max_bytes": 8 * 2**30,
+    "safepoint_us": 180,
+    "clock_ahead_us": -740,
+}
+
+
+def test_a_quiet_job_of_four_executors_with_every_metric_takes_less_than_400_bytes() -> None:
+    assert QUIET.keys() == BY_NAME.keys()
+    measured = {BY_NAME[name].id: value for name, value in QUIET.items()}
     quiet = Frame(
         window=34_000_000_000,
         sequence=1_000_000,
         run_id=RUN_ID,
         latency=Histogram.of(range(50_000, 250_000, 4_000)),
         executors=tuple(
-            ExecutorSample(str(n), f"ip-10-0-0-{n}.eu-west-1.compute.internal", {1: 250})
-            for n in range(4)
+            ExecutorSample(str(n), f"ip-10-0-0-{n}.eu-west-1.compute.internal", measured)
+            for n in range(1, 5)
         ),
         health=Health(),
         backlog_rows=0,
+        stamped=True,
+        state=(OperatorState(0, 0, 0, 3),),
+        tasks=TaskCounts(running=4, finished=2),
     )
     assert len(encode(quiet)) < 400

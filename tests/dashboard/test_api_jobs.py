@@ -57,6 +57,8 @@ def test_windows_come_as_columns(api: Client, memory_store: MemoryStore) -> None
     assert body["t"] == [START_MS + 50, START_MS + 100]
     assert body["latency"]["count"] == [1, 1]
     assert body["latency"]["p99"] == pytest.approx([20, 30], rel=0.01)
+    assert body["committed"]["count"] == [0, 0]
+    assert body["committed"]["p95"] == [None, None]
 
 
 def test_a_metric_is_shown_per_executor(api: Client, memory_store: MemoryStore) -> None:

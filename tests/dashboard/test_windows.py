@@ -1,5 +1,6 @@
 import pytest
 
+from collectors.buckets import Histogram
 from collectors.load import CollectorLoad
 from collectors.wire import Batch, ExecutorSample, Frame, Health, OperatorState, encode
 from dashboard import windows
@@ -10,7 +11,7 @@ from tests.made import START_MS, frame
 def test_every_column_has_one_row_per_window() -> None:
     columns = windows.columns("job", [frame(at, (10, 20)) for at in range(3)], 0)
     assert columns["t"] == [START_MS, START_MS + 50, START_MS + 100]
-    for column in columns["latency"].values():
+    for column in (*columns["latency"].values(), *columns["committed"].values()):
         assert column == "record" or len(column) == 3
     assert len(columns["rows_in"]) == len(columns["backlog_rows"]) == 3
 
@@ -20,14 +21,25 @@ def test_percentiles_are_read_in_milliseconds() -> None:
     latency = windows.columns("job", [frame(0, latencies)], 0)["latency"]
     assert latency["source"] == "record"
     assert latency["count"] == [1000]
-    for name, expected_ms in {"p50": 500, "p90": 900, "p99": 990, "p999": 999, "max": 1000}.items():
-        assert abs(latency[name][0] - expected_ms) <= expected_ms * 0.01
+    expected_ms = {"p50": 500, "p90": 900, "p95": 950, "p99": 990, "p999": 999, "max": 1000}
+    for name, ms in expected_ms.items():
+        assert abs(latency[name][0] - ms) <= ms * 0.01
 
 
 def test_a_window_without_records_has_no_percentiles() -> None:
     latency = windows.columns("job", [frame(0), frame(1, (5,))], 0)["latency"]
     assert latency["p99"][0] is None
     assert latency["count"] == [0, 1]
+
+
+def test_committed_latencies_are_columns_like_the_processed_ones() -> None:
+    committed = Histogram.of(ms * 1000 for ms in range(1, 101))
+    columns = windows.columns("job", [frame(0, (5,)), frame(1, committed=committed)], 0)
+    assert columns["committed"].keys() == columns["latency"].keys() - {"source"}
+    assert columns["committed"]["count"] == [0, 100]
+    assert columns["committed"]["p50"][0] is None
+    for name, expected_ms in {"p50": 50, "p95": 95, "max": 100}.items():
+        assert abs(columns["committed"][name][1] - expected_ms) <= expected_ms * 0.01
 
 
 def test_without_stamps_a_batch_speaks_for_its_rows() -> None:
