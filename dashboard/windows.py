@@ -25,27 +25,34 @@ def read(stored: Iterable[Entry]) -> tuple[list[Frame], int]:
     return frames, unreadable
 
 
-def columns(job_id: str, frames: Sequence[Frame], unreadable: int) -> dict[str, Any]:
-    source = _source(frames)
+def columns(
+    job_id: str, frames: Sequence[Frame], unreadable: int, source: str | None = None
+) -> dict[str, Any]:
+    """`source` where these are a piece of a longer range, which knows better."""
+    source = source or source_of(frames)
     health = frames[-1].health if frames else Health()
     return {
         "job": job_id,
         "window_ms": WINDOW_MS,
         "t": [frame.start_ms for frame in frames],
-        "latency": {"source": source, **_latency([_histogram(f, source) for f in frames])},
+        "latency": {"source": source, **_latency([histogram_of(f, source) for f in frames])},
         "cpu": _cpu(frames),
         "state": _state(frames),
         "rows_in": [sum(b.rows_in for b in f.batches) if f.batches else None for f in frames],
         "backlog_rows": [frame.backlog_rows for frame in frames],
         "batches": [_batch(batch) for frame in frames for batch in frame.batches],
-        "collector": {
-            "dropped": health.dropped_frames,
-            "late": health.late_parts,
-            "lost_parts": health.lost_parts,
-            "lost_records": health.lost_records,
-            "lost_events": health.lost_events,
-            "unreadable": unreadable + health.unreadable_messages,
-        },
+        "collector": losses(health, unreadable),
+    }
+
+
+def losses(health: Health, unreadable: int = 0) -> dict[str, int]:
+    return {
+        "dropped": health.dropped_frames,
+        "late": health.late_parts,
+        "lost_parts": health.lost_parts,
+        "lost_records": health.lost_records,
+        "lost_events": health.lost_events,
+        "unreadable": unreadable + health.unreadable_messages,
     }
 
 
@@ -63,14 +70,14 @@ def executor_metric(job_id: str, metric: metrics.Metric, frames: Sequence[Frame]
     }
 
 
-def _source(frames: Sequence[Frame]) -> str:
+def source_of(frames: Sequence[Frame]) -> str:
     """Records are stamped, or only batches are timed, or nothing completed in this range."""
     if any(frame.stamped for frame in frames):
         return "record"
     return "batch" if any(frame.batches for frame in frames) else "none"
 
 
-def _histogram(frame: Frame, source: str) -> Histogram:
+def histogram_of(frame: Frame, source: str) -> Histogram:
     if source != "batch":
         return frame.latency
     # Without stamp(): every row of a batch took as long as the batch.
@@ -85,11 +92,11 @@ def _latency(histograms: Sequence[Histogram]) -> dict[str, list[float | int | No
     rows = [histogram.quantiles_us(QUANTILES.values()) for histogram in histograms]
     latency: dict[str, list[float | int | None]] = {"count": [h.count for h in histograms]}
     for at, name in enumerate(QUANTILES):
-        latency[name] = [_ms(row[at]) for row in rows]
+        latency[name] = [ms(row[at]) for row in rows]
     return latency
 
 
-def _ms(us: float | None) -> float | None:
+def ms(us: float | None) -> float | None:
     return None if us is None else round(us / 1000, 3)
 
 

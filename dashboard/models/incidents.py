@@ -37,11 +37,10 @@ class Incident(models.Model):
     acknowledged_ms = models.BigIntegerField(null=True)
 
     class Meta:
-        ordering: ClassVar = ["-onset_ms", "-id"]
+        ordering: ClassVar = ["-id"]
         indexes: ClassVar = [
             models.Index(fields=["job", "onset_ms"], name="incidents_of_a_job"),
             models.Index(fields=["state"], name="incidents_by_state"),
-            models.Index(fields=["-onset_ms", "-id"], name="incidents_newest_first"),
         ]
 
     def __str__(self) -> str:

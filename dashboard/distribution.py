@@ -1,0 +1,55 @@
+"""How the latencies of a range were spread: percentiles and the whole cumulative curve."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from collectors.buckets import Histogram, merged, middle_us
+from collectors.wire import Frame
+from dashboard import windows
+
+QUANTILES = {"p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99, "p999": 0.999, "max": 1.0}
+MOST_POINTS = 200
+TAIL_FROM = 0.99
+
+# Which moment of a record ends its latency: a histogram of a frame, given the range's source.
+MOMENTS: Mapping[str, Callable[[Frame, str], Histogram]] = {
+    "processed": windows.histogram_of,
+}
+
+
+def of(frames: Sequence[Frame], which: str = "processed") -> dict[str, Any]:
+    source = windows.source_of(frames)
+    whole = merged(MOMENTS[which](frame, source) for frame in frames)
+    quantiles = whole.quantiles_us(QUANTILES.values())
+    return {
+        "source": source,
+        "count": whole.count,
+        **{name: windows.ms(us) for name, us in zip(QUANTILES, quantiles, strict=True)},
+        "cdf": cdf(whole),
+    }
+
+
+def cdf(histogram: Histogram, most: int = MOST_POINTS) -> list[tuple[float, float]]:
+    """Points (ms, share of records that took no longer), ascending, `most` of them at most.
+
+    Half of them are for the slowest 1 %, which is what one looks for; the least and the greatest
+    latency always stay.
+    """
+    total = histogram.count
+    points: list[tuple[float, float]] = []
+    seen = 0
+    for index, count in sorted(histogram.counts.items()):
+        if count:
+            seen += count
+            points.append((round(middle_us(index) / 1000, 3), seen / total))
+    body = [point for point in points if point[1] <= TAIL_FROM]
+    tail = points[len(body) :]
+    for_tail = max(most // 2, most - len(body))
+    return _thinned(body, max(most // 2, most - len(tail))) + _thinned(tail, for_tail)
+
+
+def _thinned(points: list[tuple[float, float]], most: int) -> list[tuple[float, float]]:
+    if len(points) <= most:
+        return points
+    last = len(points) - 1
+    return [points[round(at * last / (most - 1))] for at in range(most)]

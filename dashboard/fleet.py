@@ -1,0 +1,170 @@
+"""All jobs as the API and the live list show them.
+
+Who they are is read from the database, how they do from what they announce in Redis: one pipeline
+for all of them, kept for a second, so that a hundred pages cost what one does. Without Redis the
+list still comes, without its numbers. A job's state is not kept: it depends on the hour at which
+somebody asks, and a job that has fallen silent must never look well.
+"""
+
+import asyncio
+import logging
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from channels.db import database_sync_to_async
+
+from collectors.announcement import Announcement
+from collectors.pulse import BIN_MS, Pulse
+from dashboard import jobs, members, windows
+from dashboard.members import Member
+from dashboard.models import Run
+from dashboard.shared import Shared
+from dashboard.store import Store, StoreUnavailable, the_store
+
+log = logging.getLogger(__name__)
+
+KEPT_S = 1.0
+# A store that takes longer is away, as far as a list of jobs is concerned.
+PATIENCE_S = 1.0
+
+Announced = Mapping[str, Announcement]
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    members: Sequence[Member]
+    # None: the store is away.
+    announced: Announced | None
+
+    @property
+    def store(self) -> str:
+        return "away" if self.announced is None else "ok"
+
+    def items(self, now_ms: int) -> list[dict[str, Any]]:
+        announced = self.announced or {}
+        return [as_dict(each, announced.get(each.job.id), now_ms) for each in self.members]
+
+
+class Fleet:
+    """Of one event loop, which in a server is one process."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._announced = Shared(self._read_store, KEPT_S)
+        self._snapshot = Shared(self._read, KEPT_S)
+
+    async def snapshot(self) -> Snapshot:
+        return await self._snapshot.get()
+
+    async def one(self, job_id: str, now_ms: int) -> dict[str, Any] | None:
+        """Fresh from the database, for whoever has just changed something about it."""
+        found = await database_sync_to_async(members.read)(now_ms, job_id)
+        if not found:
+            return None
+        announced = await self._announced.get() or {}
+        return as_dict(found[0], announced.get(job_id), now_ms)
+
+    def forget(self) -> None:
+        """Something changed: who asks now gets an answer from after that."""
+        self._announced.forget()
+        self._snapshot.forget()
+
+    async def _read(self) -> Snapshot:
+        read = database_sync_to_async(members.read)
+        found, announced = await asyncio.gather(read(now()), self._announced.get())
+        return Snapshot(found, announced)
+
+    async def _read_store(self) -> Announced | None:
+        try:
+            async with asyncio.timeout(PATIENCE_S):
+                return {each.job_id: each for each in await self._store.announcements()}
+        except (StoreUnavailable, TimeoutError) as error:
+            log.warning("the list of jobs comes without its numbers: %s", error or "no answer")
+            return None
+
+
+_fleets: WeakKeyDictionary[asyncio.AbstractEventLoop, Fleet] = WeakKeyDictionary()
+
+
+def the_fleet() -> Fleet:
+    loop = asyncio.get_running_loop()
+    if loop not in _fleets:
+        _fleets[loop] = Fleet(the_store())
+    return _fleets[loop]
+
+
+async def changed() -> None:
+    """Shows at once what somebody has just changed, here and in other processes."""
+    the_fleet().forget()
+    try:
+        async with asyncio.timeout(PATIENCE_S):
+            await jobs.tell_pages()
+    except Exception as error:
+        # The change is made; pages see it with their next look.
+        log.warning("pages could not be told of a change: %s", error)
+
+
+def now() -> int:
+    return time.time_ns() // 1_000_000
+
+
+def as_dict(member: Member, announced: Announcement | None, now_ms: int) -> dict[str, Any]:
+    job, run = member.job, member.run
+    beat = jobs.Beat.newest(job, run, announced)
+    state = beat.state(now_ms)
+    pulse = announced.pulse if announced else None
+    return {
+        "id": job.id,
+        "application": job.application,
+        "query": job.query,
+        "state": state,
+        "first_seen_ms": job.first_seen_ms,
+        "last_seen_ms": beat.at_ms,
+        "run": run and _run(run),
+        "tags": list(member.tags),
+        "slo": member.slo and {"p99_ms": member.slo.p99_ms, "version": member.slo.version},
+        **_numbers(pulse, live=state == jobs.RUNNING),
+        "open_incidents": member.open_incidents,
+        "incidents_last_hour": member.incidents_last_hour,
+        "techniques": [],
+        "collector": pulse and _collector(pulse),
+    }
+
+
+def _numbers(pulse: Pulse | None, live: bool) -> dict[str, Any]:
+    """What is true now is left out of a job that says nothing; what was, has its time beside it."""
+    if pulse is None:
+        pulse = Pulse()
+    recent = pulse.recent
+    p99_ms = [windows.ms(us) for us in recent.p99_us]
+    return {
+        "p99_ms": p99_ms[-1] if live and p99_ms else None,
+        "p99_source": pulse.source,
+        "p99_recent": {"start_ms": recent.start_ms, "step_ms": BIN_MS, "p99_ms": p99_ms},
+        "backlog_rows": pulse.backlog_rows if live else None,
+    }
+
+
+def _collector(pulse: Pulse) -> dict[str, Any]:
+    return {
+        **windows.losses(pulse.health),
+        "shipped_frames": pulse.load.shipped_frames,
+        "shipped_activities": pulse.load.shipped_activities,
+        "waiting": pulse.load.waiting_entries,
+        "busy_share": pulse.busy_share,
+    }
+
+
+def _run(run: Run) -> dict[str, Any]:
+    return {
+        "run_id": run.run_id,
+        "application_id": run.application_id,
+        "spark_version": run.spark_version,
+        "driver_host": run.driver_host,
+        "started_ms": run.started_ms,
+        "ended_ms": run.ended_ms,
+        "end_reason": run.end_reason,
+    }
