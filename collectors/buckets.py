@@ -26,13 +26,16 @@ def index_of(latency_us: int) -> int:
     return ((shift + 1) << SUB_BITS) + ((us >> shift) & (SUB - 1))
 
 
+def lowest_us(index: int) -> int:
+    """The smallest value of a bucket: all buckets before it hold less."""
+    if index < SUB:
+        return index
+    return (SUB + (index & (SUB - 1))) << _shift(index)
+
+
 def middle_us(index: int) -> float:
     """The value a bucket stands for."""
-    if index < SUB:
-        return float(index)
-    shift = (index >> SUB_BITS) - 1
-    lowest = (SUB + (index & (SUB - 1))) << shift
-    return lowest + ((1 << shift) - 1) / 2
+    return lowest_us(index) + ((1 << _shift(index)) - 1) / 2
 
 
 BUCKETS = index_of(MAX_US) + 1
@@ -90,6 +93,10 @@ def read(data: Reader) -> Histogram:
             raise Garbled(f"bucket {index} of {BUCKETS}")
         counts[index] = counts.get(index, 0) + data.varint()
     return Histogram(counts)
+
+
+def _shift(index: int) -> int:
+    return max(0, (index >> SUB_BITS) - 1)
 
 
 def _ceil(quantile: float, total: int) -> int:

@@ -18,7 +18,8 @@ Integers are LEB128, texts UTF-8 behind their length (`collectors.codec`).
                 (`collectors.metrics`), signed value
     tag 4     health                     totals of the run, varints: frames dropped, parts late,
                 parts lost between executor and collector, records lost in executors,
-                events lost in executors, messages the collector could not read
+                events lost in executors, messages the collector could not read, windows
+                skipped after a stall of the collector (this one absent in older frames)
     tag 5     backlog                    varint rows the source has and the query has not read
     tag 6     stamped                    present, and empty, once this run counted a record: from
                                          then on, no latencies means no records
@@ -30,6 +31,7 @@ Integers are LEB128, texts UTF-8 behind their length (`collectors.codec`).
                 not prefer
     tag 9     traffic                    shuffle bytes of stages that ended: varint number,
                 then each text from executor, text to executor, varint bytes
+    tag 11    collector                  its own work and what it takes (`collectors.load`)
 
 Absent sections are empty. A reader skips tags it does not know, so a section can be added without
 a new version; the version changes when a reader of the old one would misread.
@@ -39,9 +41,10 @@ from collections.abc import Mapping
 from dataclasses import astuple, dataclass, field, fields
 from uuid import UUID
 
-from collectors import buckets
+from collectors import buckets, load
 from collectors.buckets import Histogram
 from collectors.codec import Garbled, Reader, Writer
+from collectors.load import CollectorLoad
 
 MAGIC = 0xC7
 VERSION = 1
@@ -57,6 +60,7 @@ PHASES = (
 )
 
 _LATENCY, _BATCHES, _EXECUTORS, _HEALTH, _BACKLOG, _STAMPED, _STATE, _TASKS, _TRAFFIC = range(1, 10)
+_COLLECTOR = 11
 
 
 class UnknownVersion(Garbled):
@@ -120,6 +124,7 @@ class Health:
     lost_records: int = 0
     lost_events: int = 0
     unreadable_messages: int = 0
+    skipped_windows: int = 0
 
 
 @dataclass(frozen=True)
@@ -136,6 +141,7 @@ class Frame:
     state: tuple[OperatorState, ...] = ()
     tasks: TaskCounts = field(default_factory=TaskCounts)
     traffic: tuple[Shuffled, ...] = ()
+    collector: CollectorLoad | None = None
 
     @property
     def start_ms(self) -> int:
@@ -157,7 +163,8 @@ def encode(frame: Frame) -> bytes:
     if frame.executors:
         _section(out, _EXECUTORS, _executors(frame.executors))
     if frame.health != Health():
-        _section(out, _HEALTH, _totals(frame.health))
+        write_health(section := Writer(), frame.health)
+        _section(out, _HEALTH, section)
     if frame.backlog_rows is not None:
         (section := Writer()).varint(frame.backlog_rows)
         _section(out, _BACKLOG, section)
@@ -169,6 +176,9 @@ def encode(frame: Frame) -> bytes:
         _section(out, _TASKS, _totals(frame.tasks))
     if frame.traffic:
         _section(out, _TRAFFIC, _traffic(frame.traffic))
+    if frame.collector is not None:
+        load.write(section := Writer(), frame.collector)
+        _section(out, _COLLECTOR, section)
     return out.bytes()
 
 
@@ -191,12 +201,13 @@ def decode(data: bytes) -> Frame:
         latency=buckets.read(s) if (s := sections.get(_LATENCY)) else Histogram(),
         batches=_read_batches(s) if (s := sections.get(_BATCHES)) else (),
         executors=_read_executors(s) if (s := sections.get(_EXECUTORS)) else (),
-        health=_read_health(s) if (s := sections.get(_HEALTH)) else Health(),
+        health=read_health(s) if (s := sections.get(_HEALTH)) else Health(),
         backlog_rows=s.varint() if (s := sections.get(_BACKLOG)) else None,
         stamped=_STAMPED in sections,
         state=_read_state(s) if (s := sections.get(_STATE)) else (),
         tasks=_read_tasks(s) if (s := sections.get(_TASKS)) else TaskCounts(),
         traffic=_read_traffic(s) if (s := sections.get(_TRAFFIC)) else (),
+        collector=load.read(s) if (s := sections.get(_COLLECTOR)) else None,
     )
 
 
@@ -287,7 +298,7 @@ def _read_traffic(reader: Reader) -> tuple[Shuffled, ...]:
     )
 
 
-def _totals(counts: Health | TaskCounts) -> Writer:
+def _totals(counts: TaskCounts) -> Writer:
     out = Writer()
     for count in astuple(counts):
         out.varint(count)
@@ -298,5 +309,11 @@ def _read_tasks(reader: Reader) -> TaskCounts:
     return TaskCounts(*(reader.varint() for _ in fields(TaskCounts)))
 
 
-def _read_health(reader: Reader) -> Health:
-    return Health(*(reader.varint() for _ in fields(Health)))
+def write_health(out: Writer, health: Health) -> None:
+    for count in astuple(health):
+        out.varint(count)
+
+
+def read_health(reader: Reader) -> Health:
+    """A total that an earlier Curtail did not keep yet is 0; new ones go to the end."""
+    return Health(*(reader.varint() if reader.left else 0 for _ in fields(Health)))

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from collectors.buckets import Histogram, merged, middle_us
+from collectors.latency import Source
 from collectors.wire import Frame
 from dashboard import windows
 
@@ -12,7 +13,7 @@ MOST_POINTS = 200
 TAIL_FROM = 0.99
 
 # Which moment of a record ends its latency: a histogram of a frame, given the range's source.
-MOMENTS: Mapping[str, Callable[[Frame, str], Histogram]] = {
+MOMENTS: Mapping[str, Callable[[Frame, Source], Histogram]] = {
     "processed": windows.histogram_of,
 }
 

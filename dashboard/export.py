@@ -7,18 +7,19 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+from collectors.latency import Source
 from collectors.wire import Frame
 from dashboard import windows
 
 # The better the source, the later: a range has the best that any of its pieces has.
-_SOURCES = ("none", "batch", "record")
+_SOURCES = (Source.NONE, Source.BATCH, Source.RECORD)
 
 
 @dataclass(frozen=True)
 class Shape:
     """Which columns a range has; a table needs its head before its first row."""
 
-    source: str = "none"
+    source: Source = Source.NONE
     hosts: frozenset[str] = frozenset()
     operators: frozenset[int] = frozenset()
     # Where the last frame ends: what arrives after the head was written may not fit under it.

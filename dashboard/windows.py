@@ -3,9 +3,10 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from collectors import metrics
-from collectors.buckets import Histogram, index_of
+from collectors import latency, metrics
+from collectors.buckets import Histogram
 from collectors.codec import Garbled
+from collectors.latency import Source
 from collectors.wire import WINDOW_MS, Batch, Frame, Health, decode
 from dashboard.store import Entry
 
@@ -26,7 +27,7 @@ def read(stored: Iterable[Entry]) -> tuple[list[Frame], int]:
 
 
 def columns(
-    job_id: str, frames: Sequence[Frame], unreadable: int, source: str | None = None
+    job_id: str, frames: Sequence[Frame], unreadable: int, source: Source | None = None
 ) -> dict[str, Any]:
     """`source` where these are a piece of a longer range, which knows better."""
     source = source or source_of(frames)
@@ -70,30 +71,23 @@ def executor_metric(job_id: str, metric: metrics.Metric, frames: Sequence[Frame]
     }
 
 
-def source_of(frames: Sequence[Frame]) -> str:
-    """Records are stamped, or only batches are timed, or nothing completed in this range."""
-    if any(frame.stamped for frame in frames):
-        return "record"
-    return "batch" if any(frame.batches for frame in frames) else "none"
+def source_of(frames: Sequence[Frame]) -> Source:
+    return latency.source(
+        stamped=any(frame.stamped for frame in frames),
+        batches=any(frame.batches for frame in frames),
+    )
 
 
-def histogram_of(frame: Frame, source: str) -> Histogram:
-    if source != "batch":
-        return frame.latency
-    # Without stamp(): every row of a batch took as long as the batch.
-    counts: dict[int, int] = {}
-    for batch in frame.batches:
-        index = index_of(batch.duration_ms * 1000)
-        counts[index] = counts.get(index, 0) + max(1, batch.rows_in)
-    return Histogram(counts)
+def histogram_of(frame: Frame, source: Source) -> Histogram:
+    return latency.of_batches(frame.batches) if source == Source.BATCH else frame.latency
 
 
 def _latency(histograms: Sequence[Histogram]) -> dict[str, list[float | int | None]]:
     rows = [histogram.quantiles_us(QUANTILES.values()) for histogram in histograms]
-    latency: dict[str, list[float | int | None]] = {"count": [h.count for h in histograms]}
+    found: dict[str, list[float | int | None]] = {"count": [h.count for h in histograms]}
     for at, name in enumerate(QUANTILES):
-        latency[name] = [ms(row[at]) for row in rows]
-    return latency
+        found[name] = [ms(row[at]) for row in rows]
+    return found
 
 
 def ms(us: float | None) -> float | None:

@@ -6,6 +6,10 @@ from uuid import UUID
 from collectors.activity import Activity, Kind
 from collectors.announcement import Announcement
 from collectors.buckets import Histogram
+from collectors.coarse import COARSE_BUCKETS, Coarse
+from collectors.latency import Source
+from collectors.load import CollectorLoad
+from collectors.pulse import Pulse, Recent
 from collectors.wire import (
     WINDOW_MS,
     Batch,
@@ -56,12 +60,13 @@ FULL_FRAME = Frame(
     latency=Histogram.of([10, 1_000, 1_001, 250_000]),
     batches=(Batch(7, 1_699_999_999_000, 950, 4_000, (1, 2, 30, 20, 850, 25)),),
     executors=(ExecutorSample("1", "node-a", {1: 375, 2: -5}), ExecutorSample("2", "node-b", {})),
-    health=Health(1, 2, 3, 4, 5, 6),
+    health=Health(1, 2, 3, 4, 5, 6, 7),
     backlog_rows=1_234,
     stamped=True,
     state=(OperatorState(0, 4, 2, 5), OperatorState(1)),
     tasks=TaskCounts(1, 2, 3, 4, 5, 6),
     traffic=(Shuffled("1", "2", 1_000),),
+    collector=CollectorLoad(300, 5, 6, 557_056, 262_144),
 )
 
 ACTIVITIES = (
@@ -78,4 +83,26 @@ ACTIVITIES = (
         output_bytes=524_288,
     ),
     Activity(Kind.GC, START_MS * 1000, START_MS * 1000 + 3_000, executor_id="1", name="G1y"),
+)
+
+
+def coarse(sum_us: int, *counts: int) -> Coarse:
+    """These counts in the first buckets, nothing in the others."""
+    return Coarse(counts + (0,) * (COARSE_BUCKETS - len(counts)), sum_us)
+
+
+PULSE = Pulse(
+    source=Source.RECORD,
+    processed=coarse(31_754, 2, 3),
+    batch_durations=coarse(10_000, 0, 0, 1),
+    rows_in=4_000,
+    batches=7,
+    flushes=3,
+    compactions=2,
+    failed_tasks=1,
+    health=Health(1, 2, 3, 4, 5, 6, 7),
+    load=CollectorLoad(300, 5, 6, 557_056, 262_144),
+    busy_share=0.03,
+    backlog_rows=0,
+    recent=Recent(START_MS, (136_168, None, 31_753)),
 )

@@ -14,7 +14,7 @@ from dashboard.store import Entry, Store, StoreUnavailable
 from dashboard.store.memory import MemoryStore
 from dashboard.store.redis import READ_AT_ONCE, RedisStore
 from dashboard.testing.stack import RedisServer
-from tests.made import ANNOUNCEMENT, START_MS, announcement
+from tests.made import ANNOUNCEMENT, PULSE, START_MS, announcement
 
 JOB = ANNOUNCEMENT.job_id
 FRAMES = keys.frames(JOB)
@@ -77,6 +77,12 @@ async def test_the_newest_announcement_of_a_job_counts(tried: Tried) -> None:
     tried.announce(ANNOUNCEMENT)
     tried.announce(later)
     assert list(await tried.store.announcements()) == [later]
+
+
+async def test_the_pulse_of_a_job_comes_with_its_announcement(tried: Tried) -> None:
+    beating = announcement(pulse=PULSE)
+    tried.announce(beating)
+    assert list(await tried.store.announcements()) == [beating]
 
 
 async def test_a_range_includes_its_start_and_not_its_end(tried: Tried) -> None:
