@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from collectors import latency
 from collectors.buckets import Histogram, merged, middle_us
 from collectors.latency import Source
 from collectors.wire import Frame
@@ -12,22 +13,36 @@ QUANTILES = {"p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99, "p999": 0.999, "m
 MOST_POINTS = 200
 TAIL_FROM = 0.99
 
-# Which moment of a record ends its latency: a histogram of a frame, given the range's source.
+# Which moment of a record ends its latency: the histogram of a frame, given the range's source.
 MOMENTS: Mapping[str, Callable[[Frame, Source], Histogram]] = {
     "processed": windows.histogram_of,
 }
 
 
-def of(frames: Sequence[Frame], which: str = "processed") -> dict[str, Any]:
-    source = windows.source_of(frames)
-    whole = merged(MOMENTS[which](frame, source) for frame in frames)
-    quantiles = whole.quantiles_us(QUANTILES.values())
-    return {
-        "source": source,
-        "count": whole.count,
-        **{name: windows.ms(us) for name, us in zip(QUANTILES, quantiles, strict=True)},
-        "cdf": cdf(whole),
-    }
+class Spread:
+    """Takes a range piece by piece; only the end tells which source it has."""
+
+    def __init__(self, which: str = "processed") -> None:
+        self._moment = MOMENTS[which]
+        self._stamped = self._batches = False
+        self._found = {source: Histogram() for source in Source}
+
+    def add(self, frames: Sequence[Frame]) -> None:
+        self._stamped |= any(frame.stamped for frame in frames)
+        self._batches |= any(frame.batches for frame in frames)
+        for source, found in self._found.items():
+            self._found[source] = merged([found, *(self._moment(f, source) for f in frames)])
+
+    def shown(self) -> dict[str, Any]:
+        source = latency.source(self._stamped, self._batches)
+        whole = self._found[source]
+        quantiles = whole.quantiles_us(QUANTILES.values())
+        return {
+            "source": source,
+            "count": whole.count,
+            **{name: windows.ms(us) for name, us in zip(QUANTILES, quantiles, strict=True)},
+            "cdf": cdf(whole),
+        }
 
 
 def cdf(histogram: Histogram, most: int = MOST_POINTS) -> list[tuple[float, float]]:

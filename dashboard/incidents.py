@@ -2,12 +2,22 @@
 
 from typing import Any
 
+from django.db import transaction
 from django.db.models import Count, Q, QuerySet
 
+from dashboard import audit
 from dashboard.models import Incident
 
 HOUR_MS = 3_600_000
 State = Incident.State
+
+
+class NotOpen(Exception):
+    """It is resolved, or somebody else was quicker."""
+
+    def __init__(self, incident: Incident) -> None:
+        super().__init__()
+        self.incident = incident
 
 
 def as_dict(incident: Incident) -> dict[str, Any]:
@@ -57,6 +67,27 @@ def tally(now_ms: int) -> dict[str, tuple[int, int]]:
         .annotate(Count("id", filter=Q(state=State.OPEN)), Count("id", filter=lately))
     )
     return {job_id: (open_now, last_hour) for job_id, open_now, last_hour in counts}
+
+
+def acknowledge(incident_id: int, who: str, reason: str, now_ms: int) -> Incident:
+    """Somebody has seen it. Raises `Incident.DoesNotExist` or `NotOpen`."""
+    with transaction.atomic():
+        incident = Incident.objects.select_for_update().get(pk=incident_id)
+        if incident.state != State.OPEN:
+            raise NotOpen(incident)
+        incident.state = State.ACKNOWLEDGED
+        incident.acknowledged_by, incident.acknowledged_ms = who, now_ms
+        incident.save(update_fields=["state", "acknowledged_by", "acknowledged_ms"])
+        audit.record(
+            who,
+            "incident.acknowledged",
+            f"{incident.kind} #{incident.pk}",
+            incident.job_id,
+            {"state": State.OPEN},
+            {"state": State.ACKNOWLEDGED},
+            reason,
+        )
+        return incident
 
 
 def _since(incidents: QuerySet[Incident], start_ms: int) -> QuerySet[Incident]:

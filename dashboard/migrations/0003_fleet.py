@@ -26,7 +26,7 @@ class Migration(migrations.Migration):
                 ('explanation', models.TextField(blank=True, default='')),
                 ('technique', models.CharField(blank=True, default='', max_length=60)),
                 ('evidence', models.JSONField(default=dict)),
-                ('acknowledged_by', models.CharField(blank=True, default='', max_length=150)),
+                ('acknowledged_by', models.CharField(blank=True, default='', max_length=200)),
                 ('acknowledged_ms', models.BigIntegerField(null=True)),
                 ('job', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='incidents', to='dashboard.job')),
             ],

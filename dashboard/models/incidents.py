@@ -33,7 +33,7 @@ class Incident(models.Model):
     technique = models.CharField(max_length=60, blank=True, default="")
     evidence = models.JSONField(default=dict)
     # The name and not the account: who it was stays known when the account goes.
-    acknowledged_by = models.CharField(max_length=150, blank=True, default="")
+    acknowledged_by = models.CharField(max_length=200, blank=True, default="")
     acknowledged_ms = models.BigIntegerField(null=True)
 
     class Meta:

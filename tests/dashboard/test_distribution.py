@@ -1,36 +1,52 @@
 from bisect import bisect_right
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from collectors.buckets import Histogram
-from collectors.wire import Batch
+from collectors.wire import Batch, Frame
 from dashboard import distribution
+from dashboard.distribution import Spread
 from tests.made import START_MS, frame
+
+
+def spread(*pieces: list[Frame]) -> dict[str, Any]:
+    taken = Spread()
+    for piece in pieces:
+        taken.add(piece)
+    return taken.shown()
+
 
 latencies_us = st.lists(st.integers(0, 60_000_000), min_size=1, max_size=400)
 
 
 def test_percentiles_are_those_of_all_windows_together() -> None:
     frames = [frame(at, tuple(range(at * 100 + 1, at * 100 + 101))) for at in range(10)]
-    shown = distribution.of(frames)
+    shown = spread(frames[:3], frames[3:])
     assert (shown["source"], shown["count"]) == ("record", 1_000)
     expected = {"p50": 500, "p90": 900, "p95": 950, "p99": 990, "p999": 999, "max": 1_000}
     assert {name: shown[name] for name in expected} == pytest.approx(expected, rel=0.01)
 
 
 def test_without_records_there_are_no_numbers() -> None:
-    shown = distribution.of([frame(0)])
+    shown = spread([frame(0)])
     assert (shown["source"], shown["count"], shown["p99"], shown["cdf"]) == ("none", 0, None, [])
 
 
 def test_without_stamps_batches_stand_for_their_rows() -> None:
     batches = (Batch(1, START_MS, 100, 99), Batch(2, START_MS, 2_000, 1))
-    shown = distribution.of([frame(0, batches=batches)])
+    shown = spread([frame(0, batches=batches)])
     assert (shown["source"], shown["count"]) == ("batch", 100)
     assert shown["p99"] == pytest.approx(100, rel=0.01)
     assert shown["max"] == pytest.approx(2_000, rel=0.01)
+
+
+def test_a_piece_from_before_the_first_stamp_does_not_count_batches_among_records() -> None:
+    not_yet = [frame(0, batches=(Batch(1, START_MS, 900, 50),))]
+    shown = spread(not_yet, [frame(1, (10,))])
+    assert (shown["source"], shown["count"]) == ("record", 1)
 
 
 @given(latencies_us, st.sampled_from([4, 5, 20, 200]))
