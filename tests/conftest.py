@@ -8,6 +8,13 @@ from pytest_django.fixtures import Settings
 from dashboard.store import the_store
 from dashboard.store.memory import MemoryStore
 from dashboard.testing.stack import RedisServer, redis_server
+from tests.emptied import unprotected_while_emptied
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _emptied() -> Iterator[None]:
+    with unprotected_while_emptied():
+        yield
 
 
 @pytest.fixture

@@ -1,62 +1,111 @@
+"""The API: what it is made of, and how errors become answers."""
+
+import json
 from typing import Any
 
 from django.contrib.auth.decorators import login_required
-from django.contrib.auth.models import AbstractBaseUser
-from django.http import HttpRequest, HttpResponse
-from ninja import NinjaAPI
+from django.core.exceptions import RequestDataTooBig
+from django.http import Http404, HttpRequest, HttpResponse
 from ninja.errors import AuthenticationError, HttpError, ValidationError
 from ninja.openapi.docs import Swagger
 
-from dashboard.api import jobs
+from dashboard.api import audit, jobs, me, tokens, users
+from dashboard.api.openapi import DocumentedAPI
+from dashboard.api.problems import BadInput, Conflict, TooMany, problem
+from dashboard.api.strict import StrictParser
+from dashboard.limits import LimitReached
+from dashboard.roles import everybody
 from dashboard.store import StoreUnavailable
 
-
-async def logged_in(request: HttpRequest) -> AbstractBaseUser | None:
-    user = await request.auser()
-    return user if user.is_authenticated else None
-
-
-api = NinjaAPI(
+api = DocumentedAPI(
     title="Curtail",
     version="1",
-    auth=logged_in,
+    description="Times are epoch milliseconds, durations milliseconds. Errors are "
+    "`application/problem+json` (RFC 9457). Browsers send their session's cookie and, with a "
+    "change, `X-CSRFToken`; programs send `Authorization: Bearer ct_…`.",
+    auth=everybody,
     docs=Swagger(),
     docs_decorator=login_required,
     urls_namespace="api",
+    parser=StrictParser(),
 )
+api.add_router("/me", me.router)
 api.add_router("/jobs", jobs.router)
-
-
-def problem(
-    request: HttpRequest, status: int, title: str, detail: str, **more: Any
-) -> HttpResponse:
-    """RFC 9457."""
-    body = {"title": title, "status": status, "detail": detail, **more}
-    response = api.create_response(request, body, status=status)
-    response["Content-Type"] = "application/problem+json"
-    return response
+api.add_router("/users", users.router)
+api.add_router("/tokens", tokens.router)
+api.add_router("/audit", audit.router)
 
 
 @api.exception_handler(AuthenticationError)
-def not_logged_in(request: HttpRequest, _error: AuthenticationError) -> HttpResponse:
-    return problem(request, 401, "Not logged in", "log in first")
+def not_logged_in(_request: HttpRequest, error: AuthenticationError) -> HttpResponse:
+    detail = "log in, or send a token" if error.message == "Unauthorized" else error.message
+    response = problem(401, detail)
+    response["WWW-Authenticate"] = "Bearer"
+    return response
 
 
 @api.exception_handler(HttpError)
-def refused(request: HttpRequest, error: HttpError) -> HttpResponse:
-    return problem(request, error.status_code, "Refused", str(error))
+def refused(_request: HttpRequest, error: HttpError) -> HttpResponse:
+    if isinstance(error.__cause__, ValueError):
+        # Ninja's, from a body that is no JSON; it drops the reason.
+        return bad_body(error.__cause__)
+    more: dict[str, Any] = {}
+    if isinstance(error, BadInput):
+        more["faults"] = [error.fault]
+    if isinstance(error, Conflict):
+        more["current"] = error.current
+    response = problem(error.status_code, str(error), **more)
+    if isinstance(error, TooMany):
+        response["Retry-After"] = str(error.retry_after_s)
+    return response
+
+
+def bad_body(cause: ValueError) -> HttpResponse:
+    reason = str(cause)
+    if isinstance(cause, json.JSONDecodeError):
+        reason = f"no JSON: {cause.msg} at line {cause.lineno}, column {cause.colno}"
+    elif isinstance(cause, UnicodeError):
+        reason = "no valid UTF-8"
+    return problem(400, f"body: {reason}", faults=[{"field": "body", "detail": reason}])
 
 
 @api.exception_handler(ValidationError)
-def invalid(request: HttpRequest, error: ValidationError) -> HttpResponse:
+def invalid(_request: HttpRequest, error: ValidationError) -> HttpResponse:
     faults = [
-        {"field": ".".join(str(step) for step in fault["loc"][1:]), "detail": fault["msg"]}
+        # "body.payload.name" is for the caller "name": `payload` is a name of ours.
+        {
+            "field": ".".join(str(step) for step in _of_the_caller(fault["loc"])),
+            "detail": fault["msg"],
+        }
         for fault in error.errors
     ]
     detail = "; ".join(f"{fault['field']}: {fault['detail']}" for fault in faults)
-    return problem(request, 400, "Not understood", detail, faults=faults)
+    return problem(400, detail, faults=faults)
+
+
+@api.exception_handler(RequestDataTooBig)
+def too_large(_request: HttpRequest, _error: RequestDataTooBig) -> HttpResponse:
+    return problem(413, "a body may have 64 KB")
+
+
+@api.exception_handler(Http404)
+def not_found(_request: HttpRequest, error: Http404) -> HttpResponse:
+    return problem(404, str(error))
+
+
+@api.exception_handler(LimitReached)
+def too_many(request: HttpRequest, reached: LimitReached) -> HttpResponse:
+    detail = f"try again in {reached.retry_after_s} s"
+    return refused(request, TooMany(detail, reached.retry_after_s))
 
 
 @api.exception_handler(StoreUnavailable)
-def away(request: HttpRequest, _error: StoreUnavailable) -> HttpResponse:
-    return problem(request, 503, "Redis does not answer", "try again in a moment")
+def away(_request: HttpRequest, _error: StoreUnavailable) -> HttpResponse:
+    return problem(503, "Redis does not answer; try again in a moment")
+
+
+def _of_the_caller(location: tuple[str | int, ...]) -> tuple[str | int, ...]:
+    source, *steps = location
+    if source == "body":
+        return tuple(steps[1:]) or ("body",)
+    return tuple(steps)

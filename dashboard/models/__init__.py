@@ -1,8 +1,25 @@
 """Records that outlive Redis, one noun per file."""
 
+from dashboard.models.audit import AppendOnly, AuditEntry
 from dashboard.models.incidents import Incident
 from dashboard.models.jobs import Job, Run
+from dashboard.models.people import Person, Role, assigned_role, role_of
 from dashboard.models.slos import Slo
 from dashboard.models.tags import Tag
+from dashboard.models.tokens import Scope, Token
 
-__all__ = ["Incident", "Job", "Run", "Slo", "Tag"]
+__all__ = [
+    "AppendOnly",
+    "AuditEntry",
+    "Incident",
+    "Job",
+    "Person",
+    "Role",
+    "Run",
+    "Scope",
+    "Slo",
+    "Tag",
+    "Token",
+    "assigned_role",
+    "role_of",
+]

@@ -1,11 +1,13 @@
 """Streams in this process's memory, for tests of what stands on a store."""
 
 import asyncio
+import time
 from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
 
 from collectors.announcement import Announcement
 from collectors.keys import Stream
+from dashboard.store.counters import Counters
 from dashboard.store.protocol import Entry
 
 
@@ -14,6 +16,8 @@ class MemoryStore:
         self._streams: dict[Stream, list[Entry]] = {}
         self._announcements: dict[str, Announcement] = {}
         self._news = asyncio.Event()
+        self._counters = Counters()
+        self._beaten_until_s = 0.0
 
     def announce(self, announcement: Announcement) -> None:
         self._announcements[announcement.job_id] = announcement
@@ -45,6 +49,15 @@ class MemoryStore:
         except TimeoutError:
             return {}
         return found
+
+    async def count(self, names: Sequence[str], by: int, lasting_s: int) -> Sequence[int]:
+        return self._counters.add(names, by)
+
+    async def beat(self, lasting_s: int) -> None:
+        self._beaten_until_s = time.monotonic() + lasting_s
+
+    async def beaten(self) -> bool:
+        return time.monotonic() < self._beaten_until_s
 
     async def close(self) -> None:
         pass

@@ -38,5 +38,14 @@ class Store(Protocol):
         Streams without news are left out.
         """
 
+    async def count(self, names: Sequence[str], by: int, lasting_s: int) -> Sequence[int]:
+        """Adds to each counter, tells where it is now, and keeps it for so long from now."""
+
+    async def beat(self, lasting_s: int) -> None:
+        """A worker says that it works; that holds for so long."""
+
+    async def beaten(self) -> bool:
+        """Whether a worker's word still holds. By the store's clock: hosts' clocks differ."""
+
     async def close(self) -> None:
         """Frees connections; the store can be used again afterwards."""

@@ -18,6 +18,9 @@ T = TypeVar("T")
 CONNECT_TIMEOUT_S = 2.0
 REPLY_TIMEOUT_S = 5.0
 READ_AT_ONCE = 2_000
+# The dashboard's own keys, beside those that it shares with collectors.
+WORKER = "curtail:worker"
+LIMIT = "curtail:limit:"
 
 
 class RedisStore:
@@ -72,6 +75,19 @@ class RedisStore:
         # Redis answers with pairs under RESP 2 and with a mapping under RESP 3.
         pairs = reply.items() if isinstance(reply, dict) else (reply or [])
         return {streams[key]: [_entry(*each) for each in _flat(read)] for key, read in pairs}
+
+    async def count(self, names: Sequence[str], by: int, lasting_s: int) -> Sequence[int]:
+        pipeline = self._client().pipeline()
+        for name in names:
+            pipeline.incrby(LIMIT + name, by)
+            pipeline.expire(LIMIT + name, lasting_s)
+        return [int(count) for count in (await self._reply(pipeline.execute()))[::2]]
+
+    async def beat(self, lasting_s: int) -> None:
+        await self._reply(self._client().set(WORKER, b"", ex=lasting_s))
+
+    async def beaten(self) -> bool:
+        return bool(await self._reply(self._client().exists(WORKER)))
 
     async def close(self) -> None:
         client = self._clients.pop(asyncio.get_running_loop(), None)

@@ -1,0 +1,14 @@
+"""Kinds of input that more than one operation takes."""
+
+from typing import Annotated
+
+from ninja import Path
+from pydantic import Field, StringConstraints
+
+# Of the database: larger numbers are no id, and not worth asking for.
+RowId = Annotated[int, Path(ge=1, lt=2**63)]
+Reason = Annotated[
+    str,
+    StringConstraints(strip_whitespace=True, max_length=500),
+    Field(description="why, for the audit"),
+]
