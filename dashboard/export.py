@@ -1,4 +1,4 @@
-"""Windows as a table for a spreadsheet: one row per window that was received, units in the names."""
+"""Windows as a table: one row per window that was received, units in the names."""
 
 import csv
 import io

@@ -64,7 +64,10 @@ def tally(now_ms: int) -> dict[str, tuple[int, int]]:
         Incident.objects.filter(Q(state=State.OPEN) | lately)
         .order_by()
         .values_list("job_id")
-        .annotate(Count("id", filter=Q(state=State.OPEN)), Count("id", filter=lately))
+        .annotate(
+            open_now=Count("id", filter=Q(state=State.OPEN)),
+            last_hour=Count("id", filter=lately),
+        )
     )
     return {job_id: (open_now, last_hour) for job_id, open_now, last_hour in counts}
 

@@ -1,4 +1,4 @@
-"""What the database knows of each job: read in a handful of queries, however many jobs there are."""
+"""What the database knows of each job, in a handful of queries however many jobs there are."""
 
 from collections import defaultdict
 from dataclasses import dataclass

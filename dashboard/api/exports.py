@@ -10,6 +10,7 @@ from ninja import Router, Schema
 from collectors import keys
 from collectors.wire import Frame
 from dashboard import distribution, windows
+from dashboard.api.problems import BadInput
 from dashboard.api.ranges import Milliseconds, check
 from dashboard.export import Shape, lines
 from dashboard.store import the_store
@@ -44,8 +45,10 @@ async def job_distribution(
     job_id: str,
     start_ms: Milliseconds,
     end_ms: Milliseconds,
-    which: Literal["processed", "committed"] = "processed",
+    which: str = "processed",
 ) -> dict[str, Any]:
+    if which not in distribution.MOMENTS:
+        raise BadInput("which", f"not one of {', '.join(distribution.MOMENTS)}")
     await check(job_id, start_ms, end_ms)
     spread = distribution.Spread(which)
     async for frames in _pieces(job_id, start_ms, end_ms):
@@ -53,7 +56,7 @@ async def job_distribution(
     return spread.shown()
 
 
-@router.get("/{job_id}/windows.csv", summary="A job's windows as a table", include_in_schema=True)
+@router.get("/{job_id}/windows.csv", summary="A job's windows as a table")
 async def windows_csv(
     request: HttpRequest, job_id: str, start_ms: Milliseconds, end_ms: Milliseconds
 ) -> StreamingHttpResponse:

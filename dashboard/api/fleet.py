@@ -1,6 +1,6 @@
 """All jobs, one job, and what operators write down about it."""
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from asgiref.sync import sync_to_async
 from django.http import HttpRequest
@@ -16,15 +16,15 @@ from dashboard.roles import caller, operators
 
 router = Router(tags=["jobs"])
 
-LONGEST_SEARCH = 200
+LONGEST = 200
 
 
 @router.get("", response=JobsOut, summary="All jobs, the worst first")
 async def jobs(
     request: HttpRequest,
-    search: str = Query("", max_length=LONGEST_SEARCH, description="words, all of them"),
+    search: Annotated[str, Query(max_length=LONGEST, description="words, all of them")] = "",
     state: Literal["", "running", "stale", "ended", "failed"] = "",
-    tag: str = Query("", max_length=LONGEST_SEARCH),
+    tag: Annotated[str, Query(max_length=LONGEST)] = "",
     sort: Literal["worst", "name"] = "worst",
     limit: Limit = 100,
     cursor: Cursor = None,

@@ -1,6 +1,6 @@
 """Incidents: of one job in a range, of all jobs, and that somebody has seen one."""
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from asgiref.sync import sync_to_async
 from django.http import HttpRequest
@@ -77,7 +77,7 @@ async def job_incidents(
 def all_incidents(
     request: HttpRequest,
     state: Literal["", "open", "acknowledged", "resolved"] = "",
-    job: str = Query("", max_length=120),
+    job: Annotated[str, Query(max_length=120)] = "",
     limit: Limit = 100,
     cursor: Cursor = None,
 ) -> dict[str, Any]:

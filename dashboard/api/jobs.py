@@ -15,6 +15,7 @@ from dashboard.store import the_store
 
 router = Router(tags=["jobs"])
 
+
 @router.get("/{job_id}/windows", response=WindowsOut, summary="A job's 50 ms windows in a range")
 async def job_windows(
     request: HttpRequest, job_id: str, start_ms: Milliseconds, end_ms: Milliseconds

@@ -9,7 +9,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from ninja.errors import AuthenticationError, HttpError, ValidationError
 from ninja.openapi.docs import Swagger
 
-from dashboard.api import audit, jobs, me, tokens, users
+from dashboard.api import audit, exports, fleet, incidents, jobs, me, tokens, users
 from dashboard.api.openapi import DocumentedAPI
 from dashboard.api.problems import BadInput, Conflict, TooMany, problem
 from dashboard.api.strict import StrictParser
@@ -30,7 +30,9 @@ api = DocumentedAPI(
     parser=StrictParser(),
 )
 api.add_router("/me", me.router)
-api.add_router("/jobs", jobs.router)
+for of_jobs in (fleet.router, jobs.router, exports.router, incidents.of_job):
+    api.add_router("/jobs", of_jobs)
+api.add_router("/incidents", incidents.router)
 api.add_router("/users", users.router)
 api.add_router("/tokens", tokens.router)
 api.add_router("/audit", audit.router)

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import time
+
 from channels.generic.websocket import AsyncWebsocketConsumer
 
 from dashboard.live.hub import Subscription

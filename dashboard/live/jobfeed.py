@@ -52,6 +52,10 @@ class JobFeed:
         self._tasks: list[asyncio.Task[None]] = []
         self.looks = 0
 
+    @property
+    def busy(self) -> bool:
+        return any(not task.done() for task in self._tasks)
+
     def join(self) -> None:
         self._watching += 1
         if not self._tasks:

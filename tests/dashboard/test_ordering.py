@@ -4,13 +4,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dashboard import ordering
-from dashboard.ordering import BadCursor, Item, matching, page
+from dashboard.api import paging
+from dashboard.api.problems import BadInput
+from dashboard.ordering import ORDERS, Item, matching
 
 
 def item(job_id: str = "a.b", **changes: Any) -> Item:
     application, _, query = job_id.partition(".")
-    made = {
+    made: dict[str, Any] = {
         "id": job_id,
         "application": application,
         "query": query,
@@ -26,6 +27,14 @@ def item(job_id: str = "a.b", **changes: Any) -> Item:
 
 def slo(p99_ms: float) -> dict[str, Any]:
     return {"p99_ms": p99_ms, "version": 1}
+
+
+def page(
+    items: list[Item], order: str, limit: int, cursor: str | None = None
+) -> tuple[list[Item], str | None]:
+    key = ORDERS[order]
+    shown = paging.after(sorted(items, key=key), key, cursor, limit)
+    return shown.items, shown.next
 
 
 def ids(items: list[Item]) -> list[str]:
@@ -73,7 +82,7 @@ def test_the_worst_come_first() -> None:
 
 @given(fleets)
 def test_what_is_over_is_never_above_what_is_not(fleet: list[Item]) -> None:
-    over = [each["state"] in ordering.OVER for each in page(fleet, "worst", 100)[0]]
+    over = [each["state"] in ("ended", "failed") for each in page(fleet, "worst", 100)[0]]
     assert over == sorted(over)
 
 
@@ -88,11 +97,13 @@ def test_the_order_does_not_depend_on_how_jobs_were_listed(
 @given(fleets, st.integers(1, 7), orders)
 def test_paging_loses_and_doubles_no_job(fleet: list[Item], limit: int, order: str) -> None:
     seen: list[str] = []
-    cursor: str | None = ""
-    while cursor is not None:
+    cursor: str | None = None
+    while True:
         shown, cursor = page(fleet, order, limit, cursor)
         assert 0 < len(shown) <= limit or not fleet
         seen += ids(shown)
+        if cursor is None:
+            break
     assert seen == ids(page(fleet, order, len(fleet) + 1)[0])
 
 
@@ -103,12 +114,14 @@ def test_jobs_that_come_and_go_between_pages_do_not_hide_or_double_the_others(
     mine = set(ids(fleet))
     others = [each for each in others if each["id"] not in mine]
     seen: list[str] = []
-    cursor: str | None = ""
+    cursor: str | None = None
     turn = 0
-    while cursor is not None:
+    while True:
         shown, cursor = page(fleet + (others if turn % 2 else []), order, limit, cursor)
         seen += [job_id for job_id in ids(shown) if job_id in mine]
         turn += 1
+        if cursor is None:
+            break
     assert seen == ids(page(fleet, order, len(fleet) + 1)[0])
 
 
@@ -135,15 +148,9 @@ def test_jobs_are_found_by_words_state_and_tag(asked: dict[str, str], expected: 
     assert ids(matching(fleet, **asked)) == expected
 
 
-@pytest.mark.parametrize("cursor", ["nonsense", "bnVsbA", "WzFd", "WyJ3b3JzdCIsIHt9XQ", "é", "!"])
-def test_a_cursor_that_is_none_of_ours_is_refused(cursor: str) -> None:
-    with pytest.raises(BadCursor):
-        page([item("a.a"), item("a.b")], "worst", 1, cursor)
-
-
 def test_a_cursor_of_another_order_is_refused() -> None:
     fleet = [item("a.a"), item("a.b")]
     _, cursor = page(fleet, "name", 1)
     assert cursor
-    with pytest.raises(BadCursor):
+    with pytest.raises(BadInput):
         page(fleet, "worst", 1, cursor)
