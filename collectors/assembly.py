@@ -72,6 +72,7 @@ class _Job:
     sequence: int = 0
     last_window: int | None = None
     late_parts: int = 0
+    skipped_windows: int = 0
     backlog_rows: int | None = None
     stamped: bool = False
     ended: list[Activity] = field(default_factory=list)
@@ -101,6 +102,10 @@ class Assembler:
         job = self._jobs.get(query_id)
         if job and job.running.run_id == run_id:
             job.last_window = now_ms // WINDOW_MS
+
+    def knows(self, run_id: str) -> bool:
+        """Until the last window of the run has closed."""
+        return any(job.running.run_id == run_id for job in self._jobs.values())
 
     def lost_on_link(self, total: int) -> None:
         self._lost_on_link = total
@@ -174,7 +179,9 @@ class Assembler:
             frame = self._frame(number, window, job)
             frame = replace(
                 frame,
-                health=replace(lost, late_parts=job.late_parts),
+                health=replace(
+                    lost, late_parts=job.late_parts, skipped_windows=job.skipped_windows
+                ),
                 state=self._state(job.running.run_id, at_once),
                 tasks=_counts(tasks),
                 traffic=_traffic(tasks),
@@ -251,6 +258,7 @@ class Assembler:
     def _skip_to(self, window: int) -> None:
         for job in self._jobs.values():
             job.sequence += window - self._next_window
+            job.skipped_windows += window - self._next_window
         for skipped in [w for w in self._windows if w < window]:
             del self._windows[skipped]
         self._next_window = window

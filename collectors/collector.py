@@ -4,15 +4,18 @@ import json
 import logging
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
-from collectors import activity, keys, parts, progress, tasks, wire
+from collectors import activity, footprint, keys, parts, progress, tasks, wire
 from collectors.announcement import Announcement
-from collectors.assembly import Assembler, Running
+from collectors.assembly import Assembler, Closed, Running
+from collectors.buckets import Histogram
 from collectors.codec import Garbled
 from collectors.keys import Stream
 from collectors.link import Kind, Message
+from collectors.load import CollectorLoad
+from collectors.pulse_taker import PulseTaker
 
 log = logging.getLogger("curtail.collector")
 
@@ -25,7 +28,10 @@ class Outbox(Protocol):
 
     @property
     def dropped(self) -> int: ...
-    def ship(self, stream: Stream, at_ms: int, payload: bytes) -> None: ...
+    @property
+    def waiting(self) -> int: ...
+    def shipped(self, stream: Stream) -> int: ...
+    def ship(self, stream: Stream, at_ms: int, payload: bytes, holds: int = 1) -> None: ...
     def announce(self, announcement: Announcement) -> None: ...
 
 
@@ -37,17 +43,37 @@ class Application:
     driver_host: str
 
 
+@dataclass
+class _Run:
+    """What is said of a job until its next run, or until the last window of this one closed."""
+
+    query_id: str
+    announced: Announcement
+    taker: PulseTaker = field(default_factory=PulseTaker)
+
+
 class Collector:
     """`handle` is called by the thread that reads the link, `tick` by the one that keeps time."""
 
-    def __init__(self, outbox: Outbox, now_ms: Callable[[], int]) -> None:
+    def __init__(
+        self,
+        outbox: Outbox,
+        now_ms: Callable[[], int],
+        cpu_us: Callable[[], int] = footprint.cpu_us,
+        resident_bytes: Callable[[], int | None] = footprint.resident_bytes,
+    ) -> None:
         self._outbox = outbox
         self._now_ms = now_ms
+        self._cpu_us = cpu_us
+        self._resident_bytes = resident_bytes
         self._lock = threading.Lock()
         self._assembler = Assembler(now_ms())
         self._application = Application("unnamed", "", "", "")
-        self._announced: dict[str, Announcement] = {}
+        self._runs: dict[str, _Run] = {}
         self._heartbeat_ms = 0
+        self._heartbeat_cpu_us = 0
+        self._busy_share: float | None = None
+        self._resident: int | None = None
         self.unreadable = 0
 
     def handle(self, message: Message) -> None:
@@ -64,16 +90,54 @@ class Collector:
     def tick(self) -> None:
         now_ms = self._now_ms()
         with self._lock:
-            closed = self._assembler.close(now_ms, self._outbox.dropped, self.unreadable)
-            for job_id, frame, ended in closed:
-                at_ms = frame.start_ms
-                self._outbox.ship(keys.frames(job_id), at_ms, wire.encode(frame))
-                if ended:
-                    self._outbox.ship(keys.activities(job_id), at_ms, activity.encode(ended))
+            cpu_us = self._cpu_us()
+            for closed in self._assembler.close(now_ms, self._outbox.dropped, self.unreadable):
+                self._ship(closed, cpu_us)
             if now_ms - self._heartbeat_ms >= HEARTBEAT_MS:
-                self._heartbeat_ms = now_ms
-                for announcement in self._announced.values():
-                    self._outbox.announce(replace(announcement, heartbeat_ms=now_ms))
+                self._beat(now_ms, cpu_us)
+            self._let_go(now_ms)
+
+    def _ship(self, closed: Closed, cpu_us: int) -> None:
+        job_id, frame, ended = closed
+        frame = replace(frame, collector=self._load(job_id, cpu_us))
+        self._outbox.ship(keys.frames(job_id), frame.start_ms, wire.encode(frame))
+        if ended:
+            payload = activity.encode(ended)
+            self._outbox.ship(keys.activities(job_id), frame.start_ms, payload, holds=len(ended))
+        run = self._runs.get(job_id)
+        if run and run.announced.run_id == str(frame.run_id):
+            run.taker.add(frame, committed=Histogram(), ended=ended)
+
+    def _beat(self, now_ms: int, cpu_us: int) -> None:
+        if self._heartbeat_ms:
+            used_us = cpu_us - self._heartbeat_cpu_us
+            self._busy_share = used_us / ((now_ms - self._heartbeat_ms) * 1000)
+        self._heartbeat_ms, self._heartbeat_cpu_us = now_ms, cpu_us
+        self._resident = self._resident_bytes()
+        for run in self._runs.values():
+            if not run.announced.ended_ms:
+                self._announce(run, now_ms)
+
+    def _let_go(self, now_ms: int) -> None:
+        """Of runs that ended, once their last window has closed: their totals are final now."""
+        for job_id, run in list(self._runs.items()):
+            if run.announced.ended_ms and not self._assembler.knows(run.announced.run_id):
+                self._announce(run, now_ms)
+                del self._runs[job_id]
+
+    def _announce(self, run: _Run, now_ms: int) -> None:
+        load = self._load(run.announced.job_id, self._cpu_us())
+        pulse = run.taker.pulse(load, self._busy_share)
+        self._outbox.announce(replace(run.announced, heartbeat_ms=now_ms, pulse=pulse))
+
+    def _load(self, job_id: str, cpu_us: int) -> CollectorLoad:
+        return CollectorLoad(
+            shipped_frames=self._outbox.shipped(keys.frames(job_id)),
+            shipped_activities=self._outbox.shipped(keys.activities(job_id)),
+            waiting_entries=self._outbox.waiting,
+            cpu_us=cpu_us,
+            resident_bytes=self._resident,
+        )
 
     def _handle(self, message: Message) -> None:
         match message.kind:
@@ -95,6 +159,8 @@ class Collector:
                 self._terminated(json.loads(message.payload))
             case Kind.LINK_LOSS:
                 self._assembler.lost_on_link(int(message.payload))
+            case Kind.FOREIGN:
+                raise Garbled(f"the driver was sent {message.payload[:200]!r} instead of a part")
             case _:
                 raise Garbled(f"a message of kind {message.kind}")
 
@@ -112,20 +178,21 @@ class Collector:
             started_ms=event["started_ms"],
             heartbeat_ms=self._now_ms(),
         )
-        self._announced[event["query_id"]] = announcement
-        self._outbox.announce(announcement)
+        known = self._runs.get(announcement.job_id)
+        if not known or known.announced.run_id != announcement.run_id:
+            self._runs = {k: r for k, r in self._runs.items() if r.query_id != event["query_id"]}
+            known = _Run(event["query_id"], announcement)
+            self._runs[announcement.job_id] = known
+        self._announce(known, self._now_ms())
         self._assembler.start(Running(event["query_id"], event["run_id"], announcement.job_id))
 
     def _terminated(self, event: dict[str, Any]) -> None:
-        announcement = self._announced.get(event["query_id"])
-        if announcement and announcement.run_id == event["run_id"]:
-            del self._announced[event["query_id"]]
-            self._outbox.announce(
-                replace(
-                    announcement,
-                    heartbeat_ms=self._now_ms(),
+        for run in self._runs.values():
+            if run.announced.run_id == event["run_id"]:
+                run.announced = replace(
+                    run.announced,
                     ended_ms=event["ended_ms"],
                     end_reason=event["reason"][:END_REASON_CHARS],
                 )
-            )
+                self._announce(run, self._now_ms())
         self._assembler.terminate(event["query_id"], event["run_id"], self._now_ms())

@@ -36,6 +36,7 @@ class _Entry:
     stream: Stream
     at_ms: int
     payload: bytes
+    holds: int
 
 
 class Shipper:
@@ -50,21 +51,31 @@ class Shipper:
         self._stopping = False
         self._reachable = True
         self._dropped = 0
+        self._shipped: dict[Stream, int] = {}
         self._thread = threading.Thread(target=self._run, name="curtail-shipper", daemon=True)
 
     @property
     def dropped(self) -> int:
         return self._dropped
 
+    @property
+    def waiting(self) -> int:
+        return len(self._waiting)
+
+    def shipped(self, stream: Stream) -> int:
+        """Frames or activities of this stream that Redis has acknowledged."""
+        return self._shipped.get(stream, 0)
+
     def start(self) -> None:
         self._thread.start()
 
-    def ship(self, stream: Stream, at_ms: int, payload: bytes) -> None:
+    def ship(self, stream: Stream, at_ms: int, payload: bytes, holds: int = 1) -> None:
+        """An entry that `holds` so many frames or activities."""
         with self._changed:
             if len(self._waiting) >= BUFFERED_ENTRIES:
                 self._waiting.popleft()
                 self._dropped += 1
-            self._waiting.append(_Entry(stream, at_ms, payload))
+            self._waiting.append(_Entry(stream, at_ms, payload, holds))
             self._changed.notify()
 
     def announce(self, announcement: Announcement) -> None:
@@ -125,11 +136,13 @@ class Shipper:
     def _forget(self, sent: list[_Entry], announced: dict[str, Announcement]) -> None:
         with self._changed:
             gone = set(map(id, sent))
-            # While we sent, `ship` may have dropped some of these from the left.
+            # While we sent, `ship` may have dropped some of these from the left; they stay counted
+            # as dropped, so that every entry is waiting, dropped or shipped, and never two of them.
             while self._waiting and id(self._waiting[0]) in gone:
-                self._waiting.popleft()
+                entry = self._waiting.popleft()
+                self._shipped[entry.stream] = self._shipped.get(entry.stream, 0) + entry.holds
             for job_id, announcement in announced.items():
-                if self._announcements.get(job_id) == announcement:
+                if self._announcements.get(job_id) is announcement:
                     del self._announcements[job_id]
 
     def _say(self, reachable: bool, why: Exception | None = None) -> None:

@@ -43,7 +43,9 @@ object Collector {
 
   private val log = LoggerFactory.getLogger("io.curtail.probe")
   private val json = new ObjectMapper
-  private val queue = new DroppingQueue[Message](capacity = 4096)
+  // Parts are small, but a progress event of many state partitions is not.
+  private val queue =
+    new DroppingQueue[Message](capacity = 4096, maxBytes = 32L << 20, _.payload.length)
   private val started = new ConcurrentHashMap[String, Message]
   // Few, and never dropped: a lost start would hide a job, a lost end would leave it running.
   private val startsAndEnds = new ConcurrentLinkedQueue[Message]

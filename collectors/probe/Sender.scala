@@ -4,22 +4,49 @@ import java.nio.ByteBuffer
 import java.util.concurrent.{ArrayBlockingQueue, TimeUnit}
 import java.util.concurrent.atomic.AtomicLong
 
-/** A bounded queue that drops its oldest and counts it, so that who offers never waits. */
-private[probe] class DroppingQueue[T <: AnyRef](capacity: Int) {
+/** A queue bounded in items and bytes. It drops its oldest and counts it: who offers never waits. */
+private[probe] class DroppingQueue[T <: AnyRef](
+    capacity: Int, maxBytes: Long = Long.MaxValue, bytesOf: T => Int = (_: T) => 0) {
   private val queue = new ArrayBlockingQueue[T](capacity)
+  private val held = new AtomicLong
   private val droppedCount = new AtomicLong
 
   def dropped: Long = droppedCount.get
 
-  def offer(item: T): Unit =
-    while (!queue.offer(item)) if (queue.poll() != null) droppedCount.incrementAndGet()
+  def offer(item: T): Unit = {
+    // Its room is taken first: with several that offer, rather one dropped too many than too few.
+    held.addAndGet(bytesOf(item))
+    while (held.get > maxBytes && dropOldest()) {}
+    if (held.get > maxBytes) drop(item)
+    else while (!queue.offer(item)) dropOldest()
+  }
 
-  def poll(timeoutMs: Long): Option[T] = Option(queue.poll(timeoutMs, TimeUnit.MILLISECONDS))
+  def poll(timeoutMs: Long): Option[T] = {
+    val item = Option(queue.poll(timeoutMs, TimeUnit.MILLISECONDS))
+    item.foreach(taken => held.addAndGet(-bytesOf(taken)))
+    item
+  }
+
+  private def dropOldest(): Boolean = {
+    val oldest = Option(queue.poll())
+    oldest.foreach(drop)
+    oldest.isDefined
+  }
+
+  private def drop(item: T): Unit = {
+    held.addAndGet(-bytesOf(item))
+    droppedCount.incrementAndGet()
+  }
+}
+
+private[probe] object DroppingQueue {
+  def ofBytes(capacity: Int, maxBytes: Long): DroppingQueue[Array[Byte]] =
+    new DroppingQueue[Array[Byte]](capacity, maxBytes, _.length)
 }
 
 /** Executor to driver, off every Spark thread: one part in flight, 30 s of parts waiting. */
 private[probe] class Sender(ask: Array[Byte] => AnyRef) {
-  private val queue = new DroppingQueue[Array[Byte]](capacity = 600)
+  private val queue = DroppingQueue.ofBytes(capacity = 600, maxBytes = 32L << 20)
   private val failures = new AtomicLong
   private val offset = new ClockOffset
   @volatile private var running = true

@@ -300,3 +300,22 @@ def test_after_a_long_stall_the_hole_shows_in_the_sequence() -> None:
     frames = closed(made, just_closed(10_000))
     assert len(frames) == MOST_WINDOWS_AT_ONCE
     assert frames[-1].sequence == 9_999
+    assert {frame.health.skipped_windows for frame in frames} == {10_000 - MOST_WINDOWS_AT_ONCE}
+
+
+def test_windows_skipped_before_a_run_began_are_not_its_own() -> None:
+    made = assembler()
+    closed(made, just_closed(10_000))
+    made.start(Running("query-2", "11111111-2222-3333-4444-555555555555", "later"))
+    by_job = {each.job_id: each.frame for each in made.close(just_closed(10_001), 0)}
+    assert by_job["later"].health.skipped_windows == 0
+    assert by_job[JOB].health.skipped_windows == 10_000 - MOST_WINDOWS_AT_ONCE
+
+
+def test_a_run_is_known_until_its_last_window_has_closed() -> None:
+    made = assembler()
+    made.terminate(QUERY, RUN, START_MS + 10)
+    closed(made, just_closed(1) - 1)
+    assert made.knows(RUN)
+    closed(made, just_closed(1))
+    assert not made.knows(RUN)

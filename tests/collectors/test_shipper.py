@@ -7,7 +7,7 @@ from collectors import keys
 from collectors.announcement import from_hash
 from collectors.shipper import BUFFERED_ENTRIES, Shipper
 from dashboard.testing.stack import RedisServer
-from tests.made import ANNOUNCEMENT, START_MS
+from tests.made import ANNOUNCEMENT, PULSE, START_MS, announcement
 from tests.waiting import until
 
 JOB = ANNOUNCEMENT.job_id
@@ -47,11 +47,12 @@ def test_the_stream_keeps_only_the_retention(redis: RedisServer) -> None:
 def test_an_announcement_makes_the_job_known(redis: RedisServer) -> None:
     shipper = Shipper(redis.url)
     shipper.start()
-    shipper.announce(ANNOUNCEMENT)
+    beating = announcement(pulse=PULSE)
+    shipper.announce(beating)
     client = redis_client.Redis.from_url(redis.url)
     until(lambda: client.zscore(keys.JOBS, JOB) == ANNOUNCEMENT.heartbeat_ms)
     values: Any = client.hgetall(keys.job(JOB))
-    assert from_hash(values) == ANNOUNCEMENT
+    assert from_hash(values) == beating
     shipper.stop(5)
 
 
@@ -78,6 +79,37 @@ def test_sending_resumes_after_redis_was_lost(redis: RedisServer) -> None:
     until(lambda: len(stream(redis)) == 10)
     assert stream(redis)[0] == (START_MS + 50 * 10, b"10")
     assert shipper.dropped == 0
+    shipper.stop(5)
+
+
+def test_what_redis_has_is_counted_by_stream_and_content(redis: RedisServer) -> None:
+    shipper = Shipper(redis.url)
+    ship(shipper, 450)
+    shipper.ship(keys.activities(JOB), START_MS, b"three", holds=3)
+    shipper.ship(keys.frames("other"), START_MS, b"other")
+    assert (shipper.waiting, shipper.shipped(STREAM)) == (452, 0)
+    shipper.start()
+    until(lambda: shipper.waiting == 0)
+    assert shipper.shipped(STREAM) == len(stream(redis)) == 450
+    assert shipper.shipped(keys.activities(JOB)) == 3
+    assert shipper.shipped(keys.frames("other")) == 1
+    assert shipper.shipped(keys.frames("nobody")) == 0
+    shipper.stop(5)
+
+
+def test_every_frame_is_waiting_dropped_or_shipped(redis: RedisServer) -> None:
+    shipper = Shipper(redis.url)
+    shipper.start()
+    ship(shipper, 10)
+    until(lambda: shipper.shipped(STREAM) == 10)
+    redis.stop()
+    ship(shipper, BUFFERED_ENTRIES + 7, first=10)
+    assert (shipper.shipped(STREAM), shipper.waiting) == (10, BUFFERED_ENTRIES)
+    assert shipper.dropped == 7
+    redis.start()
+    until(lambda: shipper.waiting == 0)
+    assert shipper.shipped(STREAM) == 10 + BUFFERED_ENTRIES
+    assert len(stream(redis)) == BUFFERED_ENTRIES
     shipper.stop(5)
 
 
