@@ -16,11 +16,9 @@ from weakref import WeakKeyDictionary
 
 from channels.db import database_sync_to_async
 
-from collectors.announcement import Announcement
-from collectors.pulse import BIN_MS, Pulse
-from dashboard import jobs, members, windows
+from dashboard import jobs, members
+from dashboard.listed import Told, as_dict, told
 from dashboard.members import Member
-from dashboard.models import Run
 from dashboard.shared import Shared
 from dashboard.store import Store, StoreUnavailable, the_store
 
@@ -30,7 +28,7 @@ KEPT_S = 1.0
 # A store that takes longer is away, as far as a list of jobs is concerned.
 PATIENCE_S = 1.0
 
-Announced = Mapping[str, Announcement]
+Announced = Mapping[str, Told]
 
 
 @dataclass(frozen=True)
@@ -80,7 +78,9 @@ class Fleet:
     async def _read_store(self) -> Announced | None:
         try:
             async with asyncio.timeout(PATIENCE_S):
-                return {each.job_id: each for each in await self._store.announcements()}
+                announcements = await self._store.announcements()
+            # Thousands of numbers to round: other pages are served meanwhile.
+            return await asyncio.to_thread(told, announcements)
         except (StoreUnavailable, TimeoutError) as error:
             log.warning("the list of jobs comes without its numbers: %s", error or "no answer")
             return None
@@ -109,62 +109,3 @@ async def changed() -> None:
 
 def now() -> int:
     return time.time_ns() // 1_000_000
-
-
-def as_dict(member: Member, announced: Announcement | None, now_ms: int) -> dict[str, Any]:
-    job, run = member.job, member.run
-    beat = jobs.Beat.newest(job, run, announced)
-    state = beat.state(now_ms)
-    pulse = announced.pulse if announced else None
-    return {
-        "id": job.id,
-        "application": job.application,
-        "query": job.query,
-        "state": state,
-        "first_seen_ms": job.first_seen_ms,
-        "last_seen_ms": beat.at_ms,
-        "run": run and _run(run),
-        "tags": list(member.tags),
-        "slo": member.slo and {"p99_ms": member.slo.p99_ms, "version": member.slo.version},
-        **_numbers(pulse, live=state == jobs.RUNNING),
-        "open_incidents": member.open_incidents,
-        "incidents_last_hour": member.incidents_last_hour,
-        "techniques": [],
-        "collector": pulse and _collector(pulse),
-    }
-
-
-def _numbers(pulse: Pulse | None, live: bool) -> dict[str, Any]:
-    """What is true now is left out of a job that says nothing; what was, has its time beside it."""
-    if pulse is None:
-        pulse = Pulse()
-    recent = pulse.recent
-    p99_ms = [windows.ms(us) for us in recent.p99_us]
-    return {
-        "p99_ms": p99_ms[-1] if live and p99_ms else None,
-        "p99_source": pulse.source,
-        "p99_recent": {"start_ms": recent.start_ms, "step_ms": BIN_MS, "p99_ms": p99_ms},
-        "backlog_rows": pulse.backlog_rows if live else None,
-    }
-
-
-def _collector(pulse: Pulse) -> dict[str, Any]:
-    return {
-        **windows.losses(pulse.health),
-        "shipped_frames": pulse.load.shipped_frames,
-        "shipped_activities": pulse.load.shipped_activities,
-        "waiting": pulse.load.waiting_entries,
-        "busy_share": pulse.busy_share,
-    }
-
-
-def _run(run: Run) -> dict[str, Any]:
-    return {
-        "run_id": run.run_id,
-        "application_id": run.application_id,
-        "spark_version": run.spark_version,
-        "driver_host": run.driver_host,
-        "started_ms": run.started_ms,
-        "ended_ms": run.ended_ms,
-        "end_reason": run.end_reason,
-    }

@@ -16,13 +16,13 @@ Key = tuple[str | int | float, ...]
 def worst(item: Item) -> Key:
     """Open incidents, then by how much the SLO is missed, then silence, then the longest tail.
 
-    What is over comes last, whatever happened to it.
+    What is over comes last, whatever happened to it; of that, what failed comes first.
     """
     return (
         item["state"] in (ENDED, FAILED),
         -item["open_incidents"],
         -missed_by(item),
-        item["state"] != STALE,
+        item["state"] not in (STALE, FAILED),
         -(item["p99_ms"] or 0.0),
         item["id"],
     )

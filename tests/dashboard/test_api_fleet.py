@@ -1,3 +1,4 @@
+import asyncio
 import json
 import time
 from typing import Any
@@ -7,7 +8,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from collectors.pulse import Pulse, Recent
-from dashboard import jobs
+from dashboard import fleet, jobs
 from dashboard.models import AuditEntry, Incident, Job, Person, Role, Slo
 from dashboard.store import StoreUnavailable
 from dashboard.store.memory import MemoryStore
@@ -81,6 +82,17 @@ def test_without_redis_the_list_still_comes_and_says_so(
     assert (job["state"], job["p99_ms"], job["collector"]) == ("stale", None, None)
     assert job["p99_recent"]["p99_ms"] == []
     assert api.get(JOB).status_code == 200
+
+
+def test_a_redis_that_does_not_answer_in_time_is_away(
+    api: Client, memory_store: MemoryStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def forever() -> None:
+        await asyncio.Event().wait()
+
+    monkeypatch.setattr(fleet, "PATIENCE_S", 0.05)
+    monkeypatch.setattr(memory_store, "announcements", forever)
+    assert api.get(JOBS).json()["store"] == "away"
 
 
 def test_jobs_are_searched_filtered_and_sorted(api: Client, memory_store: MemoryStore) -> None:

@@ -4,7 +4,8 @@ from typing import Any
 import pytest
 from pytest_django import DjangoAssertNumQueries
 
-from dashboard import fleet, jobs, members
+from dashboard import jobs, listed, members
+from dashboard.listed import Told
 from dashboard.models import Job, Run
 from tests.made import ANNOUNCEMENT, START_MS, announcement
 
@@ -19,7 +20,7 @@ def only() -> Job:
 
 def shown(now_ms: int) -> dict[str, Any]:
     (member,) = members.read(now_ms)
-    return fleet.as_dict(member, None, now_ms)
+    return listed.as_dict(member, None, now_ms)
 
 
 def test_an_announced_job_becomes_a_record_with_its_run() -> None:
@@ -83,8 +84,8 @@ def test_hundreds_of_heartbeats_take_a_handful_of_queries(
 def test_what_a_job_says_itself_is_newer_than_its_record() -> None:
     jobs.record([ANNOUNCEMENT])
     (member,) = members.read(BEAT_MS)
-    said = announcement(heartbeat_ms=BEAT_MS + 60_000)
-    job = fleet.as_dict(member, said, BEAT_MS + 60_001)
+    said = Told.of(announcement(heartbeat_ms=BEAT_MS + 60_000))
+    job = listed.as_dict(member, said, BEAT_MS + 60_001)
     assert (job["state"], job["last_seen_ms"]) == ("running", BEAT_MS + 60_000)
-    over = announcement(heartbeat_ms=BEAT_MS + 60_000, ended_ms=BEAT_MS + 60_000)
-    assert fleet.as_dict(member, over, BEAT_MS + 60_001)["state"] == "ended"
+    over = Told.of(announcement(heartbeat_ms=BEAT_MS + 60_000, ended_ms=BEAT_MS + 60_000))
+    assert listed.as_dict(member, over, BEAT_MS + 60_001)["state"] == "ended"

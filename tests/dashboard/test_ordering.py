@@ -57,6 +57,7 @@ def test_the_worst_come_first() -> None:
     fleet = [
         item("quick.query", p99_ms=5.0),
         item("ended.query", state="ended", open_incidents=5),
+        item("failed.query", state="failed", open_incidents=5),
         item("slow.query", p99_ms=9_000.0),
         item("unknown.query"),
         item("silent.query", state="stale"),
@@ -76,6 +77,7 @@ def test_the_worst_come_first() -> None:
         "slow.query",
         "quick.query",
         "unknown.query",
+        "failed.query",
         "ended.query",
     ]
 
