@@ -25,8 +25,9 @@ from dashboard.store import Store, StoreUnavailable, the_store
 log = logging.getLogger(__name__)
 
 KEPT_S = 1.0
-# A store that takes longer is away, as far as a list of jobs is concerned.
-PATIENCE_S = 1.0
+# A store that takes longer is away, as far as a list of jobs is concerned; a host that is short of
+# cores is not.
+PATIENCE_S = 3.0
 
 Announced = Mapping[str, Told]
 
@@ -53,6 +54,7 @@ class Fleet:
         self._store = store
         self._announced = Shared(self._read_store, KEPT_S)
         self._snapshot = Shared(self._read, KEPT_S)
+        self._said = "ok"
 
     async def snapshot(self) -> Snapshot:
         return await self._snapshot.get()
@@ -79,11 +81,17 @@ class Fleet:
         try:
             async with asyncio.timeout(PATIENCE_S):
                 announcements = await self._store.announcements()
-            # Thousands of numbers to round: other pages are served meanwhile.
-            return await asyncio.to_thread(told, announcements)
         except (StoreUnavailable, TimeoutError) as error:
-            log.warning("the list of jobs comes without its numbers: %s", error or "no answer")
+            self._say("away", str(error) or "no answer in time")
             return None
+        self._say("ok", "it answers again")
+        # Thousands of numbers to round: other pages are served meanwhile.
+        return await asyncio.to_thread(told, announcements)
+
+    def _say(self, store: str, why: str) -> None:
+        if store != self._said:
+            log.warning("the store of the list of jobs is %s: %s", store, why)
+        self._said = store
 
 
 _fleets: WeakKeyDictionary[asyncio.AbstractEventLoop, Fleet] = WeakKeyDictionary()
