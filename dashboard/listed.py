@@ -25,7 +25,8 @@ class Told:
     @classmethod
     def of(cls, announcement: Announcement) -> "Told":
         pulse = announcement.pulse
-        return cls(announcement, recent(pulse or NOTHING), pulse and _collector(pulse))
+        busy = pulse and windows.collector(pulse.health, pulse.load, pulse.busy_share)
+        return cls(announcement, recent(pulse or NOTHING), busy)
 
 
 def told(announcements: Iterable[Announcement]) -> dict[str, Told]:
@@ -66,16 +67,6 @@ def recent(pulse: Pulse) -> dict[str, Any]:
         "start_ms": pulse.recent.start_ms,
         "step_ms": BIN_MS,
         "p99_ms": [windows.ms(us) for us in pulse.recent.p99_us],
-    }
-
-
-def _collector(pulse: Pulse) -> dict[str, Any]:
-    return {
-        **windows.losses(pulse.health),
-        "shipped_frames": pulse.load.shipped_frames,
-        "shipped_activities": pulse.load.shipped_activities,
-        "waiting": pulse.load.waiting_entries,
-        "busy_share": pulse.busy_share,
     }
 
 

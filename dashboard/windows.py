@@ -7,6 +7,7 @@ from collectors import latency, metrics
 from collectors.buckets import Histogram
 from collectors.codec import Garbled
 from collectors.latency import Source
+from collectors.load import CollectorLoad
 from collectors.wire import WINDOW_MS, Batch, Frame, Health, decode
 from dashboard.store import Entry
 
@@ -31,7 +32,6 @@ def columns(
 ) -> dict[str, Any]:
     """`source` where these are a piece of a longer range, which knows better."""
     source = source or source_of(frames)
-    health = frames[-1].health if frames else Health()
     return {
         "job": job_id,
         "window_ms": WINDOW_MS,
@@ -42,18 +42,7 @@ def columns(
         "rows_in": [sum(b.rows_in for b in f.batches) if f.batches else None for f in frames],
         "backlog_rows": [frame.backlog_rows for frame in frames],
         "batches": [_batch(batch) for frame in frames for batch in frame.batches],
-        "collector": losses(health, unreadable),
-    }
-
-
-def losses(health: Health, unreadable: int = 0) -> dict[str, int]:
-    return {
-        "dropped": health.dropped_frames,
-        "late": health.late_parts,
-        "lost_parts": health.lost_parts,
-        "lost_records": health.lost_records,
-        "lost_events": health.lost_events,
-        "unreadable": unreadable + health.unreadable_messages,
+        "collector": _collector(frames, unreadable),
     }
 
 
@@ -120,6 +109,42 @@ def _state(frames: Sequence[Frame]) -> dict[str, dict[str, list[int | None]]]:
         }
         for name in ("flushes", "compactions", "l0_files")
     }
+
+
+def _collector(frames: Sequence[Frame], unreadable: int) -> dict[str, int | float | None]:
+    health = frames[-1].health if frames else Health()
+    load = frames[-1].collector if frames else None
+    return collector(health, load, _busy_share(frames), unreadable)
+
+
+def collector(
+    health: Health, load: CollectorLoad | None, busy_share: float | None, unreadable: int = 0
+) -> dict[str, int | float | None]:
+    return {
+        "dropped": health.dropped_frames,
+        "late": health.late_parts,
+        "lost_parts": health.lost_parts,
+        "lost_records": health.lost_records,
+        "lost_events": health.lost_events,
+        "unreadable": unreadable + health.unreadable_messages,
+        "skipped_windows": health.skipped_windows,
+        "shipped_frames": load.shipped_frames if load else None,
+        "shipped_activities": load.shipped_activities if load else None,
+        "waiting": load.waiting_entries if load else None,
+        "busy_share": busy_share,
+        "resident_bytes": load.resident_bytes if load else None,
+    }
+
+
+def _busy_share(frames: Sequence[Frame]) -> float | None:
+    """Of one core, between the first and the last of these; not known where one does not say."""
+    if not frames or not (before := frames[0].collector) or not (after := frames[-1].collector):
+        return None
+    elapsed_us = (frames[-1].start_ms - frames[0].start_ms) * 1000
+    # Less than before: the collector was started again in between.
+    if elapsed_us <= 0 or after.cpu_us < before.cpu_us:
+        return None
+    return round((after.cpu_us - before.cpu_us) / elapsed_us, 6)
 
 
 def _batch(batch: Batch) -> dict[str, int]:

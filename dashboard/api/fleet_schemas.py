@@ -6,6 +6,7 @@ from ninja import Schema
 from pydantic import BeforeValidator, Field, StringConstraints
 
 from dashboard.api.fields import Reason
+from dashboard.api.schemas import CollectorOut
 from dashboard.models.slos import LONGEST_P99_MS
 from dashboard.models.tags import LONGEST_TAG
 from dashboard.tags import MOST_TAGS
@@ -47,21 +48,6 @@ class TechniqueOut(Schema):
     state: Literal["asked", "applied", "refused"]
 
 
-class JobCollectorOut(Schema):
-    """Totals of the run, and `busy_share` of one core now."""
-
-    dropped: int
-    late: int
-    lost_parts: int
-    lost_records: int
-    lost_events: int
-    unreadable: int
-    shipped_frames: int
-    shipped_activities: int
-    waiting: int
-    busy_share: float | None
-
-
 class JobOut(Schema):
     id: str
     application: str
@@ -79,7 +65,7 @@ class JobOut(Schema):
     open_incidents: int
     incidents_last_hour: int
     techniques: list[TechniqueOut]
-    collector: JobCollectorOut | None
+    collector: CollectorOut | None
 
 
 class JobsOut(Schema):

@@ -9,7 +9,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from ninja.errors import AuthenticationError, HttpError, ValidationError
 from ninja.openapi.docs import Swagger
 
-from dashboard.api import audit, exports, fleet, incidents, jobs, me, tokens, users
+from dashboard.api import audit, exports, fleet, incidents, jobs, me, metrics, tokens, users
 from dashboard.api.openapi import DocumentedAPI
 from dashboard.api.problems import BadInput, Conflict, TooMany, problem
 from dashboard.api.strict import StrictParser
@@ -36,6 +36,7 @@ api.add_router("/incidents", incidents.router)
 api.add_router("/users", users.router)
 api.add_router("/tokens", tokens.router)
 api.add_router("/audit", audit.router)
+api.add_router("/metrics", metrics.router)
 
 
 @api.exception_handler(AuthenticationError)

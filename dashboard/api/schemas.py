@@ -42,12 +42,20 @@ class ActivitiesOut(Schema):
 
 
 class CollectorOut(Schema):
+    """Totals of the run as of the last that was heard; null: of a collector that did not say."""
+
     dropped: int
     late: int
     lost_parts: int
     lost_records: int
     lost_events: int
     unreadable: int
+    skipped_windows: int
+    shipped_frames: int | None
+    shipped_activities: int | None
+    waiting: int | None
+    busy_share: float | None
+    resident_bytes: int | None
 
 
 class ExecutorMetricOut(Schema):

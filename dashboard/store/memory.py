@@ -38,6 +38,9 @@ class MemoryStore:
         held = self._streams.get(stream)
         return held[-1].at_ms if held else -1
 
+    async def newest(self, streams: Sequence[Stream]) -> Mapping[Stream, Entry]:
+        return {stream: held[-1] for stream in streams if (held := self._streams.get(stream))}
+
     async def follow(
         self, after_ms: Mapping[Stream, int], wait_ms: int
     ) -> Mapping[Stream, Sequence[Entry]]:

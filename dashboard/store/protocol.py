@@ -30,6 +30,9 @@ class Store(Protocol):
     async def newest_ms(self, stream: Stream) -> int:
         """When the stream's newest entry is of, -1 where it has none."""
 
+    async def newest(self, streams: Sequence[Stream]) -> Mapping[Stream, Entry]:
+        """The newest entry of each, in one round trip; streams without any are left out."""
+
     async def follow(
         self, after_ms: Mapping[Stream, int], wait_ms: int
     ) -> Mapping[Stream, Sequence[Entry]]:

@@ -54,6 +54,15 @@ class RedisStore:
         read = await self._reply(self._client().xrevrange(stream.key, count=1))
         return _entry(*read[0]).at_ms if read else -1
 
+    async def newest(self, streams: Sequence[Stream]) -> Mapping[Stream, Entry]:
+        pipeline = self._client().pipeline(transaction=False)
+        for stream in streams:
+            pipeline.xrevrange(stream.key, count=1)
+        replies = await self._reply(pipeline.execute())
+        return {
+            stream: _entry(*read[0]) for stream, read in zip(streams, replies, strict=True) if read
+        }
+
     async def follow(
         self, after_ms: Mapping[Stream, int], wait_ms: int
     ) -> Mapping[Stream, Sequence[Entry]]:

@@ -137,7 +137,7 @@ def corrupt(spark: SparkSession) -> None:
     plugin = jvm.io.curtail.probe.Plugin().driverPlugin()
     for message in (bytearray(GARBAGE), bytearray(), "not even bytes", 7, None):
         plugin.receive(message)
-    for unknown_kind in (0, 99):
+    for unknown_kind in (98, 99):
         jvm.io.curtail.probe.Collector.offer(unknown_kind, bytearray(GARBAGE))
 
 

@@ -7,14 +7,16 @@ from typing import Any
 
 import numpy as np
 import pytest
+from prometheus_client.parser import text_string_to_metric_families
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.streaming.query import StreamingQuery
 from redis import Redis
 
 from collectors import keys, stamp
-from collectors.announcement import from_hash
+from collectors.announcement import Announcement, from_hash
 from collectors.wire import WINDOW_MS, Frame
+from dashboard.prometheus import exposition
 from dashboard.testing.stack import RedisServer
 from tests.collectors.conftest import probe
 from tests.collectors.frames import arrived, arrived_when, latency
@@ -79,6 +81,92 @@ def test_every_stamped_record_is_counted_once(
     assert shortest_us >= 300_000 * 0.99
     assert frames[-1].health.late_parts == 0
     assert frames[-1].health.lost_records == 0
+    told = announced_finally(module_redis, "tests.counted", rows_in)
+    assert_pulse_agrees(module_redis, told)
+
+
+def announced_finally(server: RedisServer, job_id: str, rows_in: int) -> Announcement:
+    """The last word on a run, with the batch in its last window."""
+
+    def look() -> Announcement | None:
+        told: Announcement | None = announced(server, job_id)
+        done = told and told.ended_ms and told.pulse and told.pulse.rows_in == rows_in
+        return told if done else None
+
+    told = until(look)
+    assert told
+    return told
+
+
+def assert_pulse_agrees(server: RedisServer, told: Announcement) -> None:
+    pulse = told.pulse
+    assert pulse
+    # The last frames are sent with these words, and come a moment after them.
+    frames = arrived_when(
+        server,
+        told.job_id,
+        lambda seen: (
+            latency(seen).count >= pulse.processed.count and len(seen) >= pulse.load.shipped_frames
+        ),
+    )
+    text = exposition([told], {}, told.heartbeat_ms).decode()
+    scraped = {
+        sample.name: sample.value
+        for family in text_string_to_metric_families(text)
+        for sample in family.samples
+    }
+    batches = [batch for frame in frames for batch in frame.batches]
+    assert scraped["curtail_rows_total"] == sum(batch.rows_in for batch in batches)
+    assert scraped["curtail_batches_total"] == len(batches)
+    assert scraped["curtail_batch_duration_seconds_count"] == len(batches)
+    assert scraped["curtail_record_latency_seconds_count"] == latency(frames).count
+    assert 0 < scraped["curtail_collector_frames_shipped_total"] <= len(frames)
+    assert 0 < scraped["curtail_collector_cpu_seconds_total"] < 60
+
+
+def test_what_is_sent_to_the_driver_and_is_no_part_is_counted(
+    spark: SparkSession, module_redis: RedisServer, checkpoint: Callable[[str], str]
+) -> None:
+    query = (
+        ticks(spark, 1)
+        .writeStream.queryName("foreign")
+        .format("noop")
+        .option("checkpointLocation", checkpoint("foreign"))
+        .start()
+    )
+    before = arrived_when(module_redis, "tests.foreign", bool)[-1].health.unreadable_messages
+    driver = probe(spark).Plugin().driverPlugin()
+    for message in ("a text", 7, None):
+        assert len(driver.receive(message)) == 8  # the clock, as for every part
+    arrived_when(
+        module_redis,
+        "tests.foreign",
+        lambda seen: seen[-1].health.unreadable_messages == before + 3,
+    )
+    query.stop()
+
+
+def test_a_queue_drops_its_oldest_when_it_holds_too_many_items_or_bytes(
+    spark: SparkSession,
+) -> None:
+    queue = probe(spark).DroppingQueue.ofBytes(4, 100)
+    for number in range(6):
+        queue.offer(bytearray([number]))
+    assert (drained(queue), queue.dropped()) == ([b"\x02", b"\x03", b"\x04", b"\x05"], 2)
+    for number in range(3):
+        queue.offer(bytearray([number] * 40))
+    assert (drained(queue), queue.dropped()) == ([b"\x01" * 40, b"\x02" * 40], 3)
+    # Room that was taken is given back, and what fits into no room at all is not kept.
+    queue.offer(bytearray(101))
+    queue.offer(bytearray(100))
+    assert (drained(queue), queue.dropped()) == ([bytes(100)], 4)
+
+
+def drained(queue: Any) -> list[bytes]:
+    found = []
+    while (item := queue.poll(0)).isDefined():
+        found.append(bytes(item.get()))
+    return found
 
 
 def test_frames_follow_each_other_every_50_ms_and_carry_the_hosts_cpu(

@@ -118,6 +118,14 @@ async def test_the_newest_frame_is_known(tried: Tried) -> None:
     assert await tried.store.newest_ms(FRAMES) == entries[-1].at_ms
 
 
+async def test_the_newest_entries_of_many_streams_come_together(tried: Tried) -> None:
+    entries = fill(tried, 4)
+    others = fill(tried, 2, OTHER)
+    found = await tried.store.newest([FRAMES, keys.activities(JOB), OTHER])
+    assert dict(found) == {FRAMES: entries[-1], OTHER: others[-1]}
+    assert dict(await tried.store.newest([])) == {}
+
+
 async def test_following_gives_what_came_after(tried: Tried) -> None:
     entries = fill(tried, 5)
     news = await tried.store.follow({FRAMES: entries[2].at_ms, OTHER: -1}, wait_ms=10)
@@ -150,6 +158,7 @@ async def test_a_redis_that_is_away_is_unavailable_and_then_back(redis: RedisSer
         store.announcements(),
         store.entries(FRAMES, 0, 2**50),
         store.newest_ms(FRAMES),
+        store.newest([FRAMES]),
         store.follow({FRAMES: -1}, 10),
     ):
         with pytest.raises(StoreUnavailable):

@@ -1,4 +1,7 @@
-from collectors.wire import Batch, ExecutorSample, Health, OperatorState, encode
+import pytest
+
+from collectors.load import CollectorLoad
+from collectors.wire import Batch, ExecutorSample, Frame, Health, OperatorState, encode
 from dashboard import windows
 from dashboard.store import Entry
 from tests.made import START_MS, frame
@@ -68,8 +71,12 @@ def test_the_state_of_each_operator_is_a_column() -> None:
     }
 
 
-def test_the_collectors_own_losses_are_those_of_the_newest_frame() -> None:
-    frames = [frame(0, health=Health(1, 1, 1, 1)), frame(1, health=Health(5, 6, 7, 8, 9, 10))]
+def test_the_collectors_own_losses_and_load_are_those_of_the_newest_frame() -> None:
+    loads = [CollectorLoad(1, 1, 1, 9_000, 1), CollectorLoad(20, 30, 4, 10_250, 5_000)]
+    frames = [
+        frame(0, health=Health(1, 1, 1, 1), collector=loads[0]),
+        frame(1, health=Health(5, 6, 7, 8, 9, 10, 11), collector=loads[1]),
+    ]
     assert windows.columns("job", frames, unreadable=2)["collector"] == {
         "dropped": 5,
         "late": 6,
@@ -77,7 +84,34 @@ def test_the_collectors_own_losses_are_those_of_the_newest_frame() -> None:
         "lost_records": 8,
         "lost_events": 9,
         "unreadable": 12,
+        "skipped_windows": 11,
+        "shipped_frames": 20,
+        "shipped_activities": 30,
+        "waiting": 4,
+        "busy_share": 0.025,
+        "resident_bytes": 5_000,
     }
+
+
+@pytest.mark.parametrize(
+    "frames",
+    [
+        [],
+        [frame(0, collector=CollectorLoad(cpu_us=5))],
+        [frame(0), frame(1, collector=CollectorLoad(cpu_us=5))],
+        [frame(0, collector=CollectorLoad(cpu_us=5)), frame(1)],
+        [frame(0, collector=CollectorLoad(cpu_us=5)), frame(1, collector=CollectorLoad(cpu_us=4))],
+    ],
+    ids=["no frames", "one frame", "older first", "older last", "restarted"],
+)
+def test_how_busy_the_collector_was_is_not_guessed(frames: list[Frame]) -> None:
+    assert windows.columns("job", frames, 0)["collector"]["busy_share"] is None
+
+
+def test_a_frame_of_an_earlier_collector_has_no_load() -> None:
+    collector = windows.columns("job", [frame(0)], 0)["collector"]
+    assert collector["shipped_frames"] is None
+    assert collector["resident_bytes"] is None
 
 
 def test_frames_that_cannot_be_read_are_counted_and_passed_over() -> None:

@@ -1,0 +1,53 @@
+"""What Prometheus scrapes."""
+
+import asyncio
+import gzip
+import time
+from collections.abc import Mapping, Sequence
+
+from django.contrib.auth.decorators import login_not_required
+from django.http import HttpRequest, HttpResponse
+from django.urls import resolve, reverse
+from django.utils.cache import patch_vary_headers
+from ninja import Router
+
+from collectors import keys
+from collectors.announcement import Announcement
+from collectors.keys import Stream
+from dashboard import windows
+from dashboard.prometheus import CONTENT_TYPE, exposition, runs
+from dashboard.store import Entry, the_store
+
+router = Router(tags=["metrics"])
+
+
+@router.get("", summary="All jobs, as Prometheus reads them", url_name="metrics")
+async def scrape(request: HttpRequest) -> HttpResponse:
+    announced = await the_store().announcements()
+    now_ms = time.time_ns() // 1_000_000
+    running = [keys.frames(each.job_id) for each in announced if runs(each, now_ms)]
+    newest = await the_store().newest(running)
+    zipped = "gzip" in request.headers.get("Accept-Encoding", "")
+    # Hundreds of jobs take a while: pages and their WebSockets must not wait for it.
+    body = await asyncio.to_thread(_body, announced, newest, now_ms, zipped)
+    response = HttpResponse(body, content_type=CONTENT_TYPE)
+    patch_vary_headers(response, ["Accept-Encoding"])
+    if zipped:
+        response["Content-Encoding"] = "gzip"
+    return response
+
+
+@login_not_required
+async def scrape_at_root(request: HttpRequest) -> HttpResponse:
+    """/metrics is where Prometheus looks unless told otherwise; the API asks for the login."""
+    response: HttpResponse = await resolve(reverse("api:metrics")).func(request)
+    return response
+
+
+def _body(
+    announced: Sequence[Announcement], newest: Mapping[Stream, Entry], now_ms: int, zipped: bool
+) -> bytes:
+    frames = {stream.job_id: windows.read([entry])[0] for stream, entry in newest.items()}
+    read = {job_id: found[0] for job_id, found in frames.items() if found}
+    body = exposition(announced, read, now_ms)
+    return gzip.compress(body, compresslevel=1) if zipped else body

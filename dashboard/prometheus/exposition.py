@@ -1,0 +1,116 @@
+"""The text that Prometheus scrapes, from what jobs announce and from their newest frames.
+
+Nothing is kept between two scrapes, so any server process can answer. A counter starts anew when a
+run does, as Prometheus expects of counters.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+
+from collectors import metrics
+from collectors.announcement import Announcement
+from collectors.coarse import BOUNDS_US
+from collectors.pulse import Pulse
+from collectors.wire import ExecutorSample, Frame
+from dashboard.jobs import STALE_AFTER_MS
+from dashboard.prometheus import text
+from dashboard.prometheus.table import (
+    COUNTERS,
+    GAUGES,
+    HISTOGRAMS,
+    LEVELS,
+    WORDS,
+    Histogram,
+    Level,
+    Number,
+    Word,
+    runs,
+)
+
+# How long the totals of a run are told after its last word: time enough for a last scrape.
+REMEMBERED_MS = 300_000
+
+# The largest whole microsecond of a bucket is in it, as it is for Prometheus: counts are exact.
+_BOUNDS = (*(f"{bound_us / 1e6:.6f}" for bound_us in BOUNDS_US), "+Inf")
+
+
+@dataclass(frozen=True)
+class _Job:
+    announced: Announcement
+    labels: str
+    runs: bool
+    # Totals are remembered for a while, levels are not.
+    totals: Pulse | None
+    executors: tuple[ExecutorSample, ...]
+
+
+def exposition(
+    announced: Sequence[Announcement], newest: Mapping[str, Frame], now_ms: int
+) -> bytes:
+    """`newest` has the newest frame of jobs by their id; without one, nothing of executors."""
+    ordered = sorted(announced, key=lambda each: each.job_id)
+    jobs = [_job(each, newest.get(each.job_id), now_ms) for each in ordered]
+    lines: list[str] = []
+    for word in WORDS:
+        lines += _words(word, jobs, now_ms)
+    for histogram in HISTOGRAMS:
+        lines += _histograms(histogram, jobs)
+    for counter in COUNTERS:
+        lines += _numbers("counter", counter, jobs)
+    running = [job for job in jobs if job.runs]
+    for gauge in GAUGES:
+        lines += _numbers("gauge", gauge, running)
+    for level in LEVELS:
+        lines += _levels(level, running)
+    return "".join(lines).encode()
+
+
+def _job(announced: Announcement, newest: Frame | None, now_ms: int) -> _Job:
+    # After an outage of Redis the heartbeat is ahead of the frames.
+    fresh = newest is not None and now_ms - newest.start_ms < STALE_AFTER_MS
+    remembered = now_ms - announced.heartbeat_ms < REMEMBERED_MS
+    return _Job(
+        announced,
+        text.labels(
+            {
+                "job": announced.job_id,
+                "application": announced.application,
+                "query": announced.query,
+            }
+        ),
+        runs(announced, now_ms),
+        announced.pulse if remembered else None,
+        newest.executors if newest and fresh else (),
+    )
+
+
+def _words(word: Word, jobs: Sequence[_Job], now_ms: int) -> Iterator[str]:
+    yield text.head(word.name, "gauge", word.meaning)
+    for job in jobs:
+        yield text.line(word.name, job.labels, word.of(job.announced, now_ms))
+
+
+def _histograms(histogram: Histogram, jobs: Sequence[_Job]) -> Iterator[str]:
+    yield text.head(histogram.name, "histogram", histogram.meaning)
+    for job in jobs:
+        if job.totals and (found := histogram.of(job.totals)):
+            cumulative = zip(_BOUNDS, accumulate(found.counts), strict=True)
+            yield text.histogram(histogram.name, job.labels, cumulative, found.sum_us / 1e6)
+
+
+def _numbers(kind: str, number: Number, jobs: Sequence[_Job]) -> Iterator[str]:
+    yield text.head(number.name, kind, number.meaning)
+    for job in jobs:
+        if job.totals and (value := number.of(job.totals)) is not None:
+            yield text.line(number.name, job.labels, value)
+
+
+def _levels(level: Level, jobs: Sequence[_Job]) -> Iterator[str]:
+    yield text.head(level.name, "gauge", level.meaning)
+    metric_id = metrics.BY_NAME[level.metric].id
+    for job in jobs:
+        for sample in job.executors:
+            if (value := sample.metrics.get(metric_id)) is not None:
+                own = text.labels({"executor": sample.executor_id, "host": sample.host})
+                yield text.line(level.name, f"{job.labels},{own}", value / level.one)
