@@ -131,6 +131,13 @@ def test_a_new_password_ends_the_old_one_and_its_sessions(api: Client) -> None:
     assert reset["password"] not in f"{entry.before}{entry.after}{entry.reason}"
 
 
+def test_ones_own_password_is_not_changed_here_but_with_the_old_one(
+    api: Client, root: User
+) -> None:
+    problem(api.post(f"{USERS}/{root.pk}/password", {}, "application/json"), 409)
+    assert authenticate(username="root", password=PASSWORD) is not None
+
+
 @pytest.mark.parametrize("user_id", ["999", "9223372036854775807"])
 def test_an_unknown_id_is_404(api: Client, user_id: str) -> None:
     problem(api.patch(f"{USERS}/{user_id}", {}, "application/json"), 404)
