@@ -4,11 +4,14 @@ Schemathesis makes requests from the document, good and bad ones, always the sam
 does not come and go), and checks every answer against it.
 """
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 import schemathesis
 from django.core.handlers.wsgi import WSGIHandler
+from django.core.signals import request_finished, request_started
+from django.db import close_old_connections
 from django.test import Client
 from hypothesis import HealthCheck, settings
 from schemathesis.checks import not_a_server_error
@@ -65,7 +68,7 @@ def map_query(_context: Any, query: dict[str, Any] | None) -> Any:
 
 
 @pytest.fixture
-def admin(memory_store: MemoryStore) -> Client:
+def admin(memory_store: MemoryStore) -> Iterator[Client]:
     jobs.record([ANNOUNCEMENT])
     job_id = ANNOUNCEMENT.job_id
     memory_store.append(keys.frames(job_id), START_MS, encode(FULL_FRAME))
@@ -75,7 +78,12 @@ def admin(memory_store: MemoryStore) -> Client:
     KNOWN["token_id"] = client.post("/api/v1/tokens", {"name": "x"}, "application/json").json()[
         "id"
     ]
-    return client
+    # Django's own client sees to it that no request closes the test's connection; ours does not.
+    for signal in (request_started, request_finished):
+        signal.disconnect(close_old_connections)
+    yield client
+    for signal in (request_started, request_finished):
+        signal.connect(close_old_connections)
 
 
 @schema.parametrize()
