@@ -11,6 +11,8 @@ from collectors.latency import Source
 from collectors.wire import Frame
 from dashboard import windows
 
+# Which moments of a record end a latency, as `windows.columns` names them.
+MOMENTS = ("latency",)
 # The better the source, the later: a range has the best that any of its pieces has.
 _SOURCES = (Source.NONE, Source.BATCH, Source.RECORD)
 
@@ -40,8 +42,7 @@ class Shape:
             "time_utc",
             "start_epoch_ms",
             "latency_source",
-            "latency_count_records",
-            *(f"latency_{name}_ms" for name in windows.QUANTILES),
+            *(_named(moment, name) for moment, name in _percentiles()),
             "rows_in_rows",
             "backlog_rows",
             *(f"host_cpu_percent/{host}" for host in sorted(self.hosts)),
@@ -51,11 +52,10 @@ class Shape:
     def rows(self, frames: Sequence[Frame]) -> Iterator[list[Any]]:
         """In the order of `names`; what a window does not have is empty, never zero."""
         columns = windows.columns("", frames, 0, self.source)
-        latency, state = columns["latency"], columns["state"]
+        state = columns["state"]
         missing = [None] * len(frames)
         cells = [
-            latency["count"],
-            *(latency[name] for name in windows.QUANTILES),
+            *(columns[moment][name] for moment, name in _percentiles()),
             columns["rows_in"],
             columns["backlog_rows"],
             *(columns["cpu"].get(host, missing) for host in sorted(self.hosts)),
@@ -73,6 +73,14 @@ def lines(rows: Iterable[Sequence[Any]]) -> bytes:
     out = io.StringIO()
     csv.writer(out).writerows(rows)
     return out.getvalue().encode()
+
+
+def _percentiles() -> list[tuple[str, str]]:
+    return [(moment, name) for moment in MOMENTS for name in ("count", *windows.QUANTILES)]
+
+
+def _named(moment: str, name: str) -> str:
+    return f"{moment}_count_records" if name == "count" else f"{moment}_{name}_ms"
 
 
 def _iso(epoch_ms: int) -> str:
