@@ -25,8 +25,10 @@ class Told:
     @classmethod
     def of(cls, announcement: Announcement) -> "Told":
         pulse = announcement.pulse
-        busy = pulse and windows.collector(pulse.health, pulse.load, pulse.busy_share)
-        return cls(announcement, recent(pulse or NOTHING), busy)
+        if pulse is None:
+            return cls(announcement, recent(NOTHING), None)
+        collector = windows.collector(pulse.health, pulse.load, pulse.busy_share)
+        return cls(announcement, recent(pulse), collector)
 
 
 def told(announcements: Iterable[Announcement]) -> dict[str, Told]:

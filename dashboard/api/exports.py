@@ -56,7 +56,15 @@ async def job_distribution(
     return spread.shown()
 
 
-@router.get("/{job_id}/windows.csv", summary="A job's windows as a table")
+@router.get(
+    "/{job_id}/windows.csv",
+    summary="A job's windows as a table",
+    openapi_extra={
+        "responses": {
+            200: {"description": "OK", "content": {"text/csv": {"schema": {"type": "string"}}}}
+        }
+    },
+)
 async def windows_csv(
     request: HttpRequest, job_id: str, start_ms: Milliseconds, end_ms: Milliseconds
 ) -> StreamingHttpResponse:

@@ -26,7 +26,7 @@ from collectors import activity, keys
 from collectors.wire import encode
 from dashboard import jobs
 from dashboard.api import api
-from dashboard.models import Role
+from dashboard.models import Incident, Role
 from dashboard.store.memory import MemoryStore
 from tests.dashboard.persons import logged_in, person
 from tests.made import ACTIVITIES, ANNOUNCEMENT, FULL_FRAME, START_MS
@@ -74,6 +74,7 @@ def admin(memory_store: MemoryStore) -> Iterator[Client]:
     memory_store.append(keys.frames(job_id), START_MS, encode(FULL_FRAME))
     memory_store.append(keys.activities(job_id), START_MS, activity.encode(ACTIVITIES))
     client = logged_in(person("root", Role.ADMIN))
+    KNOWN["incident_id"] = Incident.objects.create(job_id=job_id, kind="gc", onset_ms=START_MS).pk
     KNOWN["user_id"] = person("eve").pk
     KNOWN["token_id"] = client.post("/api/v1/tokens", {"name": "x"}, "application/json").json()[
         "id"

@@ -4,7 +4,6 @@ import time
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import User
 from django.test import Client
 
 from collectors.pulse import Pulse, Recent
@@ -12,6 +11,7 @@ from dashboard import fleet, jobs
 from dashboard.models import AuditEntry, Incident, Job, Person, Role, Slo
 from dashboard.store import StoreUnavailable
 from dashboard.store.memory import MemoryStore
+from tests.dashboard.persons import logged_in, person
 from tests.made import ANNOUNCEMENT, PULSE, START_MS, announcement
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("memory_store")]
@@ -25,10 +25,8 @@ def now_ms() -> int:
 
 
 @pytest.fixture
-def api(client: Client) -> Client:
-    user = User.objects.create_user("eve")
-    Person.objects.update_or_create(user=user, defaults={"role": Role.OPERATOR})
-    client.force_login(user)
+def api() -> Client:
+    client = logged_in(person("eve", Role.OPERATOR))
     jobs.record([ANNOUNCEMENT])
     return client
 

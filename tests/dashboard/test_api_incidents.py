@@ -2,11 +2,11 @@ import json
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import User
 from django.test import Client
 
 from dashboard import jobs
 from dashboard.models import AuditEntry, Incident, Person, Role
+from tests.dashboard.persons import logged_in, person
 from tests.made import ANNOUNCEMENT, announcement
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("memory_store")]
@@ -16,10 +16,8 @@ OF_JOB = f"/api/v1/jobs/{ANNOUNCEMENT.job_id}/incidents"
 
 
 @pytest.fixture
-def api(client: Client) -> Client:
-    user = User.objects.create_user("eve")
-    Person.objects.update_or_create(user=user, defaults={"role": Role.OPERATOR})
-    client.force_login(user)
+def api() -> Client:
+    client = logged_in(person("eve", Role.OPERATOR))
     jobs.record([ANNOUNCEMENT, announcement(job_id="orders.raw", query="raw")])
     return client
 
