@@ -1,9 +1,11 @@
-"""Jobs as the API and the live list show them, and how announcements become records."""
+"""When a job runs, and how announcements become records."""
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
 from channels.layers import get_channel_layer
+from django.db.models import OuterRef, QuerySet, Subquery
 
 from collectors.announcement import Announcement
 from dashboard.models import Job, Run
@@ -11,78 +13,87 @@ from dashboard.models import Job, Run
 JOBS_GROUP = "jobs"
 # Heartbeats come every second: five missed is not a hiccup.
 STALE_AFTER_MS = 5_000
+AT_ONCE = 250
+
+RUNNING, STALE, ENDED, FAILED = "running", "stale", "ended", "failed"
 
 
-def state(job: Job, now_ms: int) -> str:
-    run = _latest(job)
-    if run and run.ended_ms:
-        return "stopped"
-    return "running" if now_ms - job.last_seen_ms < STALE_AFTER_MS else "stale"
+@dataclass(frozen=True)
+class Beat:
+    """The last that was heard of a job."""
+
+    at_ms: int
+    ended_ms: int = 0
+    end_reason: str = ""
+
+    @classmethod
+    def newest(cls, job: Job, run: Run | None, announced: Announcement | None) -> "Beat":
+        """Records are written once a second, or later; what the job says itself is newer."""
+        if announced and announced.heartbeat_ms >= job.last_seen_ms:
+            return cls(announced.heartbeat_ms, announced.ended_ms, announced.end_reason)
+        if run is None:
+            return cls(job.last_seen_ms)
+        return cls(job.last_seen_ms, run.ended_ms or 0, run.end_reason)
+
+    def state(self, now_ms: int) -> str:
+        if self.ended_ms:
+            # Spark gives a reason only for a query that threw.
+            return FAILED if self.end_reason else ENDED
+        return RUNNING if now_ms - self.at_ms < STALE_AFTER_MS else STALE
 
 
-def as_dict(job: Job, now_ms: int) -> dict[str, Any]:
-    run = _latest(job)
-    return {
-        "id": job.id,
-        "application": job.application,
-        "query": job.query,
-        "state": state(job, now_ms),
-        "first_seen_ms": job.first_seen_ms,
-        "last_seen_ms": job.last_seen_ms,
-        "run": run
-        and {
-            "run_id": run.run_id,
-            "application_id": run.application_id,
-            "spark_version": run.spark_version,
-            "driver_host": run.driver_host,
-            "started_ms": run.started_ms,
-            "ended_ms": run.ended_ms,
-            "end_reason": run.end_reason,
-        },
-    }
-
-
-async def job_list() -> list[Job]:
-    return [job async for job in Job.objects.prefetch_related("runs")]
+def newest_runs(**of: Any) -> QuerySet[Run]:
+    """The last run of every job, or of the runs that are `of` something."""
+    newest = Run.objects.filter(job=OuterRef("job")).order_by("-started_ms", "-pk")
+    return Run.objects.filter(**of, pk=Subquery(newest.values("pk")[:1]))
 
 
 def record(announcements: Iterable[Announcement]) -> bool:
     """Writes what is new; true where a page would show something else than its clock."""
-    changed = False
-    known = {job.id: job for job in Job.objects.prefetch_related("runs")}
+    news: list[Announcement] = []
+    jobs, runs = Job.objects.in_bulk(), {run.job_id: run for run in newest_runs()}
+    beating: list[tuple[Job, Run]] = []
     for announced in announcements:
-        job = known.get(announced.job_id)
+        job, run = jobs.get(announced.job_id), runs.get(announced.job_id)
         if job and job.last_seen_ms >= announced.heartbeat_ms:
             continue
-        changed |= _is_news(job, announced)
-        job, _ = Job.objects.update_or_create(
-            id=announced.job_id,
-            defaults={
-                "application": announced.application,
-                "query": announced.query,
-                "last_seen_ms": announced.heartbeat_ms,
-            },
-            create_defaults={
-                "application": announced.application,
-                "query": announced.query,
-                "first_seen_ms": announced.heartbeat_ms,
-                "last_seen_ms": announced.heartbeat_ms,
-            },
-        )
-        Run.objects.update_or_create(
-            job=job,
-            run_id=announced.run_id,
-            defaults={
-                "application_id": announced.application_id,
-                "spark_version": announced.spark_version,
-                "driver_host": announced.driver_host,
-                "started_ms": announced.started_ms,
-                "last_seen_ms": announced.heartbeat_ms,
-                "ended_ms": announced.ended_ms or None,
-                "end_reason": announced.end_reason,
-            },
-        )
-    return changed
+        if job is None or run is None or _is_news(job, run, announced):
+            news.append(announced)
+        else:
+            job.last_seen_ms = run.last_seen_ms = announced.heartbeat_ms
+            beating.append((job, run))
+    # With hundreds of jobs all but a few only beat: those are written together.
+    Job.objects.bulk_update([job for job, _ in beating], ["last_seen_ms"], batch_size=AT_ONCE)
+    Run.objects.bulk_update([run for _, run in beating], ["last_seen_ms"], batch_size=AT_ONCE)
+    for announced in news:
+        _write(announced)
+    return bool(news)
+
+
+def _write(announced: Announcement) -> None:
+    named = {
+        "application": announced.application,
+        "query": announced.query,
+        "last_seen_ms": announced.heartbeat_ms,
+    }
+    job, _ = Job.objects.update_or_create(
+        id=announced.job_id,
+        defaults=named,
+        create_defaults={**named, "first_seen_ms": announced.heartbeat_ms},
+    )
+    Run.objects.update_or_create(
+        job=job,
+        run_id=announced.run_id,
+        defaults={
+            "application_id": announced.application_id,
+            "spark_version": announced.spark_version,
+            "driver_host": announced.driver_host,
+            "started_ms": announced.started_ms,
+            "last_seen_ms": announced.heartbeat_ms,
+            "ended_ms": announced.ended_ms or None,
+            "end_reason": announced.end_reason,
+        },
+    )
 
 
 async def tell_pages() -> None:
@@ -91,18 +102,9 @@ async def tell_pages() -> None:
     await layer.group_send(JOBS_GROUP, {"type": "jobs.changed"})
 
 
-def _is_news(job: Job | None, announced: Announcement) -> bool:
-    run = _latest(job) if job else None
+def _is_news(job: Job, run: Run, announced: Announcement) -> bool:
     return (
-        job is None
-        or run is None
-        or run.run_id != announced.run_id
+        run.run_id != announced.run_id
         or (run.ended_ms or 0) != announced.ended_ms
         or announced.heartbeat_ms - job.last_seen_ms >= STALE_AFTER_MS
     )
-
-
-def _latest(job: Job) -> Run | None:
-    # `runs` is ordered newest first and prefetched by whoever lists jobs.
-    runs = list(job.runs.all())
-    return runs[0] if runs else None

@@ -9,7 +9,8 @@ from django.conf import settings
 from collectors.announcement import Announcement
 from dashboard import jobs
 from dashboard.celery_app import app
-from dashboard.models import Job, Run, TechniqueDecision
+from dashboard.health import BEAT_LASTS_S
+from dashboard.models import Incident, Job, Run, TechniqueDecision
 from dashboard.steering import rounds
 from dashboard.store import StoreUnavailable, the_store
 
@@ -25,6 +26,7 @@ def register_jobs() -> None:
 
     async def announcements() -> list[Announcement]:
         try:
+            await store.beat(BEAT_LASTS_S)
             return list(await store.announcements())
         finally:
             await store.close()
@@ -49,10 +51,11 @@ def steer_jobs() -> None:
 
 @app.task
 def forget_old_records() -> None:
-    """Runs that ended long ago, and jobs not seen for as long, leave the database."""
+    """Runs and incidents that ended long ago, and jobs not seen for as long, leave the database."""
     long_ago_ms = time.time_ns() // 1_000_000 - settings.RECORD_RETENTION_DAYS * DAY_MS
     runs, _ = Run.objects.filter(last_seen_ms__lt=long_ago_ms).delete()
+    incidents, _ = Incident.objects.filter(end_ms__lt=long_ago_ms).delete()
     gone, _ = Job.objects.filter(last_seen_ms__lt=long_ago_ms).delete()
     TechniqueDecision.objects.filter(at_ms__lt=long_ago_ms).delete()
-    if runs or gone:
-        log.info("forgot %d runs and %d jobs", runs, gone)
+    if runs or incidents or gone:
+        log.info("forgot %d runs, %d incidents and %d jobs", runs, incidents, gone)

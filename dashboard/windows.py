@@ -7,6 +7,7 @@ from collectors import latency, metrics
 from collectors.buckets import Histogram
 from collectors.codec import Garbled
 from collectors.latency import Source
+from collectors.load import CollectorLoad
 from collectors.wire import WINDOW_MS, Batch, Frame, Health, decode
 from dashboard.store import Entry
 
@@ -26,13 +27,16 @@ def read(stored: Iterable[Entry]) -> tuple[list[Frame], int]:
     return frames, unreadable
 
 
-def columns(job_id: str, frames: Sequence[Frame], unreadable: int) -> dict[str, Any]:
-    source = _source(frames)
+def columns(
+    job_id: str, frames: Sequence[Frame], unreadable: int, source: Source | None = None
+) -> dict[str, Any]:
+    """`source` where these are a piece of a longer range, which knows better."""
+    source = source or source_of(frames)
     return {
         "job": job_id,
         "window_ms": WINDOW_MS,
         "t": [frame.start_ms for frame in frames],
-        "latency": {"source": source, **_percentiles([_histogram(f, source) for f in frames])},
+        "latency": {"source": source, **_percentiles([histogram_of(f, source) for f in frames])},
         "committed": _percentiles([frame.committed for frame in frames]),
         "cpu": _cpu(frames),
         "state": _state(frames),
@@ -57,14 +61,14 @@ def executor_metric(job_id: str, metric: metrics.Metric, frames: Sequence[Frame]
     }
 
 
-def _source(frames: Sequence[Frame]) -> Source:
+def source_of(frames: Sequence[Frame]) -> Source:
     return latency.source(
         stamped=any(frame.stamped for frame in frames),
         batches=any(frame.batches for frame in frames),
     )
 
 
-def _histogram(frame: Frame, source: Source) -> Histogram:
+def histogram_of(frame: Frame, source: Source) -> Histogram:
     return latency.of_batches(frame.batches) if source == Source.BATCH else frame.latency
 
 
@@ -72,11 +76,11 @@ def _percentiles(histograms: Sequence[Histogram]) -> dict[str, list[float | int 
     rows = [histogram.quantiles_us(QUANTILES.values()) for histogram in histograms]
     found: dict[str, list[float | int | None]] = {"count": [h.count for h in histograms]}
     for at, name in enumerate(QUANTILES):
-        found[name] = [_ms(row[at]) for row in rows]
+        found[name] = [ms(row[at]) for row in rows]
     return found
 
 
-def _ms(us: float | None) -> float | None:
+def ms(us: float | None) -> float | None:
     return None if us is None else round(us / 1000, 3)
 
 
@@ -111,6 +115,12 @@ def _state(frames: Sequence[Frame]) -> dict[str, dict[str, list[int | None]]]:
 def _collector(frames: Sequence[Frame], unreadable: int) -> dict[str, int | float | None]:
     health = frames[-1].health if frames else Health()
     load = frames[-1].collector if frames else None
+    return collector(health, load, _busy_share(frames), unreadable)
+
+
+def collector(
+    health: Health, load: CollectorLoad | None, busy_share: float | None, unreadable: int = 0
+) -> dict[str, int | float | None]:
     return {
         "dropped": health.dropped_frames,
         "late": health.late_parts,
@@ -122,7 +132,7 @@ def _collector(frames: Sequence[Frame], unreadable: int) -> dict[str, int | floa
         "shipped_frames": load.shipped_frames if load else None,
         "shipped_activities": load.shipped_activities if load else None,
         "waiting": load.waiting_entries if load else None,
-        "busy_share": _busy_share(frames),
+        "busy_share": busy_share,
         "resident_bytes": load.resident_bytes if load else None,
     }
 

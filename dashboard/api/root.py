@@ -3,13 +3,25 @@
 import json
 from typing import Any
 
+from django.conf import settings
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import RequestDataTooBig
 from django.http import Http404, HttpRequest, HttpResponse
 from ninja.errors import AuthenticationError, HttpError, ValidationError
 from ninja.openapi.docs import Swagger
 
-from dashboard.api import audit, jobs, me, metrics, techniques, tokens, users
+from dashboard.api import (
+    audit,
+    exports,
+    fleet,
+    incidents,
+    jobs,
+    me,
+    metrics,
+    techniques,
+    tokens,
+    users,
+)
 from dashboard.api.openapi import DocumentedAPI
 from dashboard.api.problems import BadInput, Conflict, TooMany, problem
 from dashboard.api.strict import StrictParser
@@ -30,12 +42,13 @@ api = DocumentedAPI(
     parser=StrictParser(),
 )
 api.add_router("/me", me.router)
-api.add_router("/jobs", jobs.router)
-api.add_router("/jobs", techniques.router)
-api.add_router("/metrics", metrics.router)
+for of_jobs in (fleet.router, jobs.router, exports.router, incidents.of_job, techniques.router):
+    api.add_router("/jobs", of_jobs)
+api.add_router("/incidents", incidents.router)
 api.add_router("/users", users.router)
 api.add_router("/tokens", tokens.router)
 api.add_router("/audit", audit.router)
+api.add_router("/metrics", metrics.router)
 
 
 @api.exception_handler(AuthenticationError)
@@ -87,7 +100,7 @@ def invalid(_request: HttpRequest, error: ValidationError) -> HttpResponse:
 
 @api.exception_handler(RequestDataTooBig)
 def too_large(_request: HttpRequest, _error: RequestDataTooBig) -> HttpResponse:
-    return problem(413, "a body may have 64 KB")
+    return problem(413, f"a body may have {settings.DATA_UPLOAD_MAX_MEMORY_SIZE // 1024} KB")
 
 
 @api.exception_handler(Http404)

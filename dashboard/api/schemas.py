@@ -1,32 +1,6 @@
-"""What the API returns. Times are epoch milliseconds, durations milliseconds."""
+"""What the API returns of windows. Times are epoch milliseconds, durations milliseconds."""
 
 from ninja import Schema
-
-
-class RunOut(Schema):
-    run_id: str
-    application_id: str
-    spark_version: str
-    driver_host: str
-    started_ms: int
-    ended_ms: int | None
-    end_reason: str
-
-
-class JobOut(Schema):
-    id: str
-    application: str
-    query: str
-    state: str
-    first_seen_ms: int
-    last_seen_ms: int
-    run: RunOut | None
-
-
-class JobsOut(Schema):
-    items: list[JobOut]
-    count: int
-    now_ms: int
 
 
 class PercentilesOut(Schema):
@@ -76,7 +50,7 @@ class ActivitiesOut(Schema):
 
 
 class CollectorOut(Schema):
-    """Totals of the run as of the last window; null: of a collector that did not say."""
+    """Totals of the run as of the last that was heard; null: of a collector that did not say."""
 
     dropped: int
     late: int

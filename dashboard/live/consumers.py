@@ -3,13 +3,12 @@
 import asyncio
 import json
 import time
-from typing import Any
 
 from channels.generic.websocket import AsyncWebsocketConsumer
 
-from dashboard.jobs import JOBS_GROUP, as_dict, job_list
 from dashboard.live.hub import Subscription
 from dashboard.live.hubs import hub
+from dashboard.live.jobfeed import JobFeed, job_feed
 from dashboard.models import Job
 
 NOT_LOGGED_IN = 4401
@@ -53,21 +52,41 @@ class JobConsumer(AsyncWebsocketConsumer):
 
 
 class JobsConsumer(AsyncWebsocketConsumer):
+    """The list of jobs: whole at first, and every two seconds what changed since.
+
+        {"type": "jobs", "full": true, "items": [Job …], "gone": [], "now_ms": …, "store": …}
+        {"type": "jobs", "full": false, "items": [{"id": …, changed fields} …], "gone": [id …], …}
+
+    A Job is what `GET /api/v1/jobs` lists. Of a job that changed come its id and those of its
+    fields that differ, each whole; of a new one come all. `gone` are jobs that are listed no more.
+    `store` is "ok", or "away" while Redis does not answer and numbers are missing. A message comes
+    every two seconds even when nothing changed, and at once when a job starts or ends or somebody
+    changes something about it. A browser that cannot keep up skips some and gets `full` again.
+    """
+
+    # No channel layer: the feed listens for all, and a page must outlive a Redis that goes away.
+    channel_layer_alias = "none"
+    sender: asyncio.Task[None] | None = None
+
     async def connect(self) -> None:
         await self.accept()
         if not _is_logged_in(self):
             await self.close(NOT_LOGGED_IN)
             return
-        await self.channel_layer.group_add(JOBS_GROUP, self.channel_name)
-        await self.jobs_changed({})
+        feed = job_feed()
+        feed.join()
+        self.sender = asyncio.create_task(self._send_looks(feed))
 
     async def disconnect(self, code: int) -> None:
-        await self.channel_layer.group_discard(JOBS_GROUP, self.channel_name)
+        if self.sender:
+            self.sender.cancel()
+            job_feed().leave()
 
-    async def jobs_changed(self, _event: dict[str, Any]) -> None:
-        now_ms = time.time_ns() // 1_000_000
-        jobs = [as_dict(job, now_ms) for job in await job_list()]
-        await self.send(json.dumps({"type": "jobs", "items": jobs, "now_ms": now_ms}))
+    async def _send_looks(self, feed: JobFeed) -> None:
+        seen = 0
+        while True:
+            seen, text = await feed.next(seen)
+            await self.send(text)
 
 
 def _is_logged_in(consumer: AsyncWebsocketConsumer) -> bool:

@@ -1,8 +1,11 @@
 """Records that outlive Redis, one noun per file."""
 
 from dashboard.models.audit import AppendOnly, AuditEntry
+from dashboard.models.incidents import Incident
 from dashboard.models.jobs import Job, Run
 from dashboard.models.people import Person, Role, assigned_role, role_of
+from dashboard.models.slos import Slo
+from dashboard.models.tags import Tag
 from dashboard.models.techniques import (
     ControlDocument,
     Stand,
@@ -15,12 +18,15 @@ __all__ = [
     "AppendOnly",
     "AuditEntry",
     "ControlDocument",
+    "Incident",
     "Job",
     "Person",
     "Role",
     "Run",
     "Scope",
+    "Slo",
     "Stand",
+    "Tag",
     "TechniqueDecision",
     "TechniqueSetting",
     "Token",

@@ -1,7 +1,7 @@
 """Streams in Redis: the server side's only door to them."""
 
 import asyncio
-from collections.abc import Awaitable, Mapping, Sequence
+from collections.abc import Awaitable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import redis.asyncio
@@ -35,13 +35,9 @@ class RedisStore:
         pipeline = self._client().pipeline(transaction=False)
         for job_id in job_ids:
             pipeline.hgetall(keys.job(job_id.decode(errors="replace")))
-        found = []
-        for values in await self._reply(pipeline.execute()):
-            try:
-                found.append(from_hash(values))
-            except Garbled:
-                continue  # written by something else, or by a Curtail to come
-        return found
+        hashes = await self._reply(pipeline.execute())
+        # Hundreds of pulses take a while to read: pages must not wait for it.
+        return await asyncio.to_thread(_readable, hashes)
 
     async def entries(self, stream: Stream, start_ms: int, end_ms: int) -> Sequence[Entry]:
         found: list[Entry] = []
@@ -130,6 +126,16 @@ class RedisStore:
             return await pending
         except (RedisError, OSError) as error:
             raise StoreUnavailable(str(error)) from error
+
+
+def _readable(hashes: Iterable[Mapping[bytes, bytes]]) -> list[Announcement]:
+    found = []
+    for values in hashes:
+        try:
+            found.append(from_hash(values))
+        except Garbled:
+            continue  # written by something else, or by a Curtail to come
+    return found
 
 
 def _entry(entry_id: bytes, fields: Mapping[bytes, bytes] | None) -> Entry:

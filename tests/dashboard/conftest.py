@@ -11,6 +11,12 @@ from tests.dashboard.steered import World
 from tests.made import ANNOUNCEMENT
 
 
+@pytest.fixture(autouse=True)
+def _quick_passwords(settings: Settings) -> None:
+    """The real hash is slow on purpose: a second per login, and here are hundreds."""
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+
+
 @pytest.fixture
 def echo(settings: Settings) -> Iterator[None]:
     """The technique that moves nothing, and no other."""

@@ -5,14 +5,16 @@ import pytest
 from asgiref.sync import sync_to_async
 from channels.testing import WebsocketCommunicator
 from django.contrib.auth.models import User
-from django.test import Client
+from django.test import AsyncClient, Client
 
 from collectors import keys
 from collectors.wire import encode
 from dashboard import jobs
 from dashboard.asgi import application
+from dashboard.live.jobfeed import job_feed
+from dashboard.models import Job
 from dashboard.store.memory import MemoryStore
-from tests.made import ANNOUNCEMENT, START_MS, announcement, frame
+from tests.made import ANNOUNCEMENT, PULSE, START_MS, announcement, frame
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("memory_store")]
 
@@ -68,14 +70,45 @@ async def test_a_foreign_origin_is_turned_away() -> None:
 
 
 @pytest.mark.usefixtures("recorded")
-async def test_the_list_comes_at_once_and_again_upon_change() -> None:
+async def test_the_list_comes_whole_and_then_only_what_changed() -> None:
     browser = socket("/ws/jobs", cookie=await cookie())
     await browser.connect()
     first = json.loads(await browser.receive_from())
+    assert (first["type"], first["full"], first["store"]) == ("jobs", True, "ok")
     assert [job["id"] for job in first["items"]] == [JOB]
     other = announcement(job_id="orders.raw", query="raw")
     assert await sync_to_async(jobs.record)([other])
     await jobs.tell_pages()
     second = json.loads(await browser.receive_from())
-    assert [job["id"] for job in second["items"]] == ["orders.raw", JOB]
+    assert (second["full"], second["gone"]) == (False, [])
+    assert [(job["id"], job["query"]) for job in second["items"]] == [("orders.raw", "raw")]
+    await Job.objects.filter(pk=JOB).adelete()
+    await jobs.tell_pages()
+    third = json.loads(await browser.receive_from())
+    assert (third["items"], third["gone"]) == ([], [JOB])
     await browser.disconnect()
+
+
+@pytest.mark.usefixtures("recorded")
+async def test_the_list_and_the_api_tell_the_same_of_a_job(memory_store: MemoryStore) -> None:
+    memory_store.announce(announcement(pulse=PULSE))
+    token = await cookie()
+    browser = socket("/ws/jobs", cookie=token)
+    await browser.connect()
+    live = json.loads(await browser.receive_from())["items"]
+    await browser.disconnect()
+    client = AsyncClient()
+    client.cookies["sessionid"] = token.decode().removeprefix("sessionid=")
+    assert (await client.get("/api/v1/jobs")).json()["items"] == live
+
+
+async def test_a_list_nobody_looks_at_is_not_made() -> None:
+    token = await cookie()
+    browsers = [socket("/ws/jobs", cookie=token) for _ in range(2)]
+    for browser in browsers:
+        await browser.connect()
+        await browser.receive_from()
+    assert job_feed().looks == 1
+    for browser in browsers:
+        await browser.disconnect()
+    assert not job_feed().busy

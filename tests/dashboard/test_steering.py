@@ -7,7 +7,7 @@ from asgiref.sync import async_to_sync
 from pytest_django.fixtures import Settings
 
 from collectors.asked import State
-from dashboard import views
+from dashboard import listed, members, views
 from dashboard.models import AuditEntry, TechniqueDecision
 from dashboard.steering import cards
 from dashboard.steering.switches import Outdated
@@ -123,6 +123,18 @@ def test_an_operator_who_looked_before_a_change_is_told(world: World) -> None:
     with pytest.raises(Outdated):
         world.switch("off", version=0, who="otto")
     assert world.setting.mode == "act"
+
+
+def test_the_list_of_jobs_says_what_is_asked_and_where_it_stands(world: World) -> None:
+    world.switch("act")
+    (member,) = members.read(world.now_ms)
+
+    assert listed.as_dict(member, None, world.now_ms)["techniques"] == [
+        {"name": "echo", "title": "Echo", "mode": "act", "state": "asked"}
+    ]
+    world.switch("off", version=1)
+    (member,) = members.read(world.now_ms)
+    assert listed.as_dict(member, None, world.now_ms)["techniques"] == []
 
 
 def test_every_switch_is_audited_with_who_what_and_why(world: World) -> None:

@@ -7,7 +7,8 @@ from redis import Redis
 from collectors import keys
 from collectors.announcement import to_hash
 from dashboard import jobs
-from dashboard.models import Job, Run
+from dashboard.health import BEAT_LASTS_S
+from dashboard.models import Incident, Job, Run
 from dashboard.store import the_store
 from dashboard.tasks import DAY_MS, forget_old_records, register_jobs
 from dashboard.testing.stack import RedisServer
@@ -32,6 +33,11 @@ def test_jobs_in_redis_become_records(on_redis: RedisServer) -> None:
     assert Job.objects.get().id == ANNOUNCEMENT.job_id
 
 
+def test_a_worker_says_that_it_works(on_redis: RedisServer) -> None:
+    register_jobs()
+    assert 0 < Redis.from_url(on_redis.url).ttl("curtail:worker") <= BEAT_LASTS_S
+
+
 def test_a_redis_that_is_away_is_said_and_the_task_ends(
     on_redis: RedisServer, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -49,6 +55,9 @@ def test_records_older_than_the_retention_are_forgotten(settings: Settings) -> N
     old_run = announcement(job_id="orders.new", run_id="old", heartbeat_ms=now_ms)
     jobs.record([old_run])
     Run.objects.filter(run_id="old").update(last_seen_ms=now_ms - 11 * DAY_MS)
+    for end_ms in (now_ms - 11 * DAY_MS, now_ms - DAY_MS, None):
+        Incident.objects.create(job_id="orders.new", kind="gc", onset_ms=0, end_ms=end_ms)
     forget_old_records()
+    assert {each.end_ms for each in Incident.objects.all()} == {now_ms - DAY_MS, None}
     assert [job.id for job in Job.objects.all()] == ["orders.new"]
     assert [run.run_id for run in Run.objects.all()] == [ANNOUNCEMENT.run_id]

@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('dashboard', '0002_people'),
+        ('dashboard', '0003_fleet'),
     ]
 
     operations = [

@@ -1,0 +1,96 @@
+"""A range of a job as a whole: its distribution, and a table to take away."""
+
+import re
+from collections.abc import AsyncIterator
+from typing import Any, Literal
+
+from django.http import HttpRequest, StreamingHttpResponse
+from ninja import Router, Schema
+
+from collectors import keys
+from collectors.wire import Frame
+from dashboard import distribution, windows
+from dashboard.api.problems import BadInput
+from dashboard.api.ranges import Milliseconds, check
+from dashboard.export import Shape, lines
+from dashboard.store import the_store
+
+router = Router(tags=["jobs"])
+
+# One piece is in memory at a time, and other requests are served between two.
+PIECE_MS = 30_000
+
+_UNFIT_FOR_A_FILE = re.compile(r"[^A-Za-z0-9._-]+")
+
+
+class DistributionOut(Schema):
+    """Of all records of the range. `cdf`: pairs of ms and the share that took no longer."""
+
+    source: Literal["record", "batch", "none"]
+    count: int
+    p50: float | None
+    p90: float | None
+    p95: float | None
+    p99: float | None
+    p999: float | None
+    max: float | None
+    cdf: list[tuple[float, float]]
+
+
+@router.get(
+    "/{job_id}/distribution", response=DistributionOut, summary="How a range's latencies are spread"
+)
+async def job_distribution(
+    request: HttpRequest,
+    job_id: str,
+    start_ms: Milliseconds,
+    end_ms: Milliseconds,
+    which: str = "processed",
+) -> dict[str, Any]:
+    if which not in distribution.MOMENTS:
+        raise BadInput("which", f"not one of {', '.join(distribution.MOMENTS)}")
+    await check(job_id, start_ms, end_ms)
+    spread = distribution.Spread(which)
+    async for frames in _pieces(job_id, start_ms, end_ms):
+        spread.add(frames)
+    return spread.shown()
+
+
+@router.get(
+    "/{job_id}/windows.csv",
+    summary="A job's windows as a table",
+    openapi_extra={
+        "responses": {
+            200: {"description": "OK", "content": {"text/csv": {"schema": {"type": "string"}}}}
+        }
+    },
+)
+async def windows_csv(
+    request: HttpRequest, job_id: str, start_ms: Milliseconds, end_ms: Milliseconds
+) -> StreamingHttpResponse:
+    """One row per 50 ms window that was received, as CSV with a head; units are in the names."""
+    await check(job_id, start_ms, end_ms)
+    shape = Shape()
+    async for frames in _pieces(job_id, start_ms, end_ms):
+        shape = shape.widened(frames)
+
+    async def body() -> AsyncIterator[bytes]:
+        yield lines([shape.names()])
+        async for frames in _pieces(job_id, start_ms, min(end_ms, shape.end_ms)):
+            yield lines(shape.rows(frames))
+
+    name = _UNFIT_FOR_A_FILE.sub("_", f"{job_id}_{start_ms}_{end_ms}")
+    return StreamingHttpResponse(
+        body(),
+        content_type="text/csv; charset=utf-8",
+        headers={"Content-Disposition": f'attachment; filename="{name}.csv"'},
+    )
+
+
+async def _pieces(job_id: str, start_ms: int, end_ms: int) -> AsyncIterator[list[Frame]]:
+    for at_ms in range(start_ms, end_ms, PIECE_MS):
+        until_ms = min(end_ms, at_ms + PIECE_MS)
+        entries = await the_store().entries(keys.frames(job_id), at_ms, until_ms)
+        frames, _ = windows.read(entries)
+        if frames:
+            yield frames

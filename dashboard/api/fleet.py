@@ -1,0 +1,78 @@
+"""All jobs, one job, and what operators write down about it."""
+
+from typing import Annotated, Any, Literal
+
+from asgiref.sync import sync_to_async
+from django.http import HttpRequest
+from ninja import Query, Router
+
+from dashboard import fleet, ordering, slos, tags
+from dashboard.api.fleet_schemas import JobOut, JobsOut, SloIn, SloOut, TagsIn, TagsOut
+from dashboard.api.paging import Cursor, Limit, after
+from dashboard.api.problems import Conflict
+from dashboard.api.ranges import unknown_job
+from dashboard.models import Job
+from dashboard.roles import caller, operators
+
+router = Router(tags=["jobs"])
+
+LONGEST = 200
+
+
+@router.get("", response=JobsOut, summary="All jobs, the worst first")
+async def jobs(
+    request: HttpRequest,
+    search: Annotated[str, Query(max_length=LONGEST, description="words, all of them")] = "",
+    state: Literal["", "running", "stale", "ended", "failed"] = "",
+    tag: Annotated[str, Query(max_length=LONGEST)] = "",
+    sort: Literal["worst", "name"] = "worst",
+    limit: Limit = 100,
+    cursor: Cursor = None,
+) -> dict[str, Any]:
+    snapshot = await fleet.the_fleet().snapshot()
+    now_ms = fleet.now()
+    found = ordering.matching(snapshot.items(now_ms), search=search, state=state, tag=tag)
+    key = ordering.ORDERS[sort]
+    page = after(sorted(found, key=key), key, cursor or None, limit)
+    return {
+        "items": page.items,
+        "count": len(found),
+        "next": page.next,
+        "now_ms": now_ms,
+        "store": snapshot.store,
+    }
+
+
+@router.get("/{job_id}", response=JobOut, summary="One job")
+async def job(request: HttpRequest, job_id: str) -> dict[str, Any]:
+    found = await fleet.the_fleet().one(job_id, fleet.now())
+    if found is None:
+        raise unknown_job(job_id)
+    return found
+
+
+@router.put("/{job_id}/slo", response=SloOut, auth=operators, summary="Promise a latency, or not")
+async def put_slo(request: HttpRequest, job_id: str, payload: SloIn) -> dict[str, Any]:
+    """`version` is that of the SLO you saw, 0 where there was none."""
+    who = caller(request).who
+    try:
+        put = await sync_to_async(slos.put)(
+            job_id, payload.p99_ms, payload.version, who, payload.reason
+        )
+    except Job.DoesNotExist:
+        raise unknown_job(job_id) from None
+    except slos.ChangedMeanwhile as changed:
+        raise Conflict("somebody else changed this SLO", changed.current) from None
+    await fleet.changed()
+    return put
+
+
+@router.put("/{job_id}/tags", response=TagsOut, auth=operators, summary="Set a job's tags")
+async def put_tags(request: HttpRequest, job_id: str, payload: TagsIn) -> dict[str, Any]:
+    who = caller(request).who
+    try:
+        put = await sync_to_async(tags.put)(job_id, payload.tags, who, payload.reason)
+    except Job.DoesNotExist:
+        raise unknown_job(job_id) from None
+    await fleet.changed()
+    return {"tags": put}

@@ -1,0 +1,98 @@
+"""Jobs as the API lists them, and what it takes about them."""
+
+from typing import Annotated, Literal
+
+from ninja import Schema
+from pydantic import BeforeValidator, Field, StringConstraints
+
+from dashboard.api.fields import Reason
+from dashboard.api.schemas import CollectorOut
+from dashboard.models.slos import LONGEST_P99_MS
+from dashboard.models.tags import LONGEST_TAG
+from dashboard.tags import MOST_TAGS
+
+TagName = Annotated[
+    str,
+    BeforeValidator(lambda given: given.strip().lower() if isinstance(given, str) else given),
+    StringConstraints(pattern=r"^[a-z0-9._:-]+$", max_length=LONGEST_TAG),
+]
+
+
+class RunOut(Schema):
+    run_id: str
+    application_id: str
+    spark_version: str
+    driver_host: str
+    started_ms: int
+    ended_ms: int | None
+    end_reason: str
+
+
+class JobSloOut(Schema):
+    p99_ms: float
+    version: int
+
+
+class RecentOut(Schema):
+    """The p99 of complete bins of `step_ms`, oldest first; null where nothing completed."""
+
+    start_ms: int
+    step_ms: int
+    p99_ms: list[float | None]
+
+
+class TechniqueOut(Schema):
+    name: str
+    title: str
+    mode: Literal["advise", "act"]
+    state: Literal["asked", "applied", "refused"]
+
+
+class JobOut(Schema):
+    id: str
+    application: str
+    query: str
+    state: Literal["running", "stale", "ended", "failed"]
+    first_seen_ms: int
+    last_seen_ms: int
+    run: RunOut | None
+    tags: list[str]
+    slo: JobSloOut | None
+    p99_ms: float | None
+    p99_source: Literal["record", "batch", "none"]
+    p99_recent: RecentOut
+    backlog_rows: int | None
+    open_incidents: int
+    incidents_last_hour: int
+    techniques: list[TechniqueOut]
+    collector: CollectorOut | None
+
+
+class JobsOut(Schema):
+    """`count` is how many match, on all pages; `store` is "away" while numbers are missing."""
+
+    items: list[JobOut]
+    count: int
+    next: str | None
+    now_ms: int
+    store: Literal["ok", "away"]
+
+
+class SloIn(Schema):
+    p99_ms: Annotated[float, Field(gt=0, le=LONGEST_P99_MS, allow_inf_nan=False)] | None
+    reason: Reason = ""
+    version: int = Field(ge=0, lt=2**31)
+
+
+class SloOut(Schema):
+    p99_ms: float | None
+    version: int
+
+
+class TagsIn(Schema):
+    tags: list[TagName] = Field(max_length=MOST_TAGS)
+    reason: Reason = ""
+
+
+class TagsOut(Schema):
+    tags: list[str]

@@ -1,0 +1,122 @@
+"""Incidents: of one job in a range, of all jobs, and that somebody has seen one."""
+
+from typing import Annotated, Any, Literal
+
+from asgiref.sync import sync_to_async
+from django.http import HttpRequest
+from ninja import Query, Router, Schema
+from ninja.errors import HttpError
+
+from dashboard import fleet, incidents
+from dashboard.api.fields import Reason, RowId
+from dashboard.api.paging import Cursor, Limit, newest_first
+from dashboard.api.problems import Conflict
+from dashboard.api.ranges import Milliseconds, check_job
+from dashboard.models import Incident
+from dashboard.roles import caller, operators
+
+router = Router(tags=["incidents"])
+of_job = Router(tags=["incidents"])
+
+MOST_OF_A_JOB = 1_000
+
+
+class IncidentOut(Schema):
+    id: int
+    job: str
+    kind: str
+    title: str
+    state: Literal["open", "acknowledged", "resolved"]
+    severity: Literal["info", "warning", "critical"]
+    onset_ms: int
+    end_ms: int | None
+    occurrences: int
+    next_expected_ms: int | None
+    explanation: str
+    technique: str | None
+    evidence: dict[str, Any]
+    acknowledged_by: str
+    acknowledged_ms: int | None
+
+
+class JobIncidentsOut(Schema):
+    """Oldest first; where there are more than a thousand, the newest of them."""
+
+    items: list[IncidentOut]
+    count: int
+
+
+class IncidentsOut(Schema):
+    """Newest first. `count` is how many match, on all pages."""
+
+    items: list[IncidentOut]
+    count: int
+    next: str | None
+
+
+class ReasonIn(Schema):
+    reason: Reason = ""
+
+
+@of_job.get(
+    "/{job_id}/incidents", response=JobIncidentsOut, summary="What was wrong with a job in a range"
+)
+async def job_incidents(
+    request: HttpRequest, job_id: str, start_ms: Milliseconds, end_ms: Milliseconds
+) -> dict[str, Any]:
+    if end_ms <= start_ms:
+        raise HttpError(400, "end_ms must be after start_ms")
+    await check_job(job_id)
+    found = incidents.overlapping(job_id, start_ms, end_ms)
+    newest = [each async for each in found.order_by("-onset_ms", "-id")[:MOST_OF_A_JOB]]
+    items = [incidents.as_dict(each) for each in reversed(newest)]
+    return {"items": items, "count": await found.acount()}
+
+
+@router.get("", response=IncidentsOut, summary="What was wrong, anywhere")
+def all_incidents(
+    request: HttpRequest,
+    state: Literal["", "open", "acknowledged", "resolved"] = "",
+    job: Annotated[str, Query(max_length=120)] = "",
+    limit: Limit = 100,
+    cursor: Cursor = None,
+) -> dict[str, Any]:
+    found = incidents.found(state, job)
+    page = newest_first(found, cursor or None, limit)
+    items = [incidents.as_dict(each) for each in page.items]
+    return {"items": items, "count": found.count(), "next": page.next}
+
+
+@router.get("/{incident_id}", response=IncidentOut, summary="One incident")
+def one_incident(request: HttpRequest, incident_id: RowId) -> dict[str, Any]:
+    try:
+        return incidents.as_dict(Incident.objects.get(pk=incident_id))
+    except Incident.DoesNotExist:
+        raise _unknown(incident_id) from None
+
+
+@router.post(
+    "/{incident_id}/acknowledge",
+    response=IncidentOut,
+    auth=operators,
+    summary="Say that you have seen it",
+)
+async def acknowledge(
+    request: HttpRequest, incident_id: RowId, payload: ReasonIn
+) -> dict[str, Any]:
+    who = caller(request).who
+    try:
+        seen = await sync_to_async(incidents.acknowledge)(
+            incident_id, who, payload.reason, fleet.now()
+        )
+    except Incident.DoesNotExist:
+        raise _unknown(incident_id) from None
+    except incidents.NotOpen as not_open:
+        current = incidents.as_dict(not_open.incident)
+        raise Conflict(f"it is {current['state']} already", current) from None
+    await fleet.changed()
+    return incidents.as_dict(seen)
+
+
+def _unknown(incident_id: int) -> HttpError:
+    return HttpError(404, f"no incident {incident_id}")

@@ -1,0 +1,27 @@
+"""Which job, from when to when: what most questions about a job begin with."""
+
+from typing import Annotated
+
+from ninja import Query
+from ninja.errors import HttpError
+
+from dashboard.models import Job
+
+LONGEST_RANGE_MS = 15 * 60 * 1000
+
+Milliseconds = Annotated[int, Query(ge=0, lt=2**53, description="epoch milliseconds")]
+
+
+async def check(job_id: str, start_ms: int, end_ms: int) -> None:
+    if not 0 < end_ms - start_ms <= LONGEST_RANGE_MS:
+        raise HttpError(400, "end_ms must be after start_ms, by at most 15 minutes")
+    await check_job(job_id)
+
+
+async def check_job(job_id: str) -> None:
+    if not await Job.objects.filter(pk=job_id).aexists():
+        raise unknown_job(job_id)
+
+
+def unknown_job(job_id: str) -> HttpError:
+    return HttpError(404, f"no job {job_id}")

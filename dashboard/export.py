@@ -1,0 +1,88 @@
+"""Windows as a table: one row per window that was received, units in the names."""
+
+import csv
+import io
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from collectors.latency import Source
+from collectors.wire import Frame
+from dashboard import windows
+
+# Which moments of a record end a latency, as `windows.columns` names them.
+MOMENTS = ("latency",)
+# The better the source, the later: a range has the best that any of its pieces has.
+_SOURCES = (Source.NONE, Source.BATCH, Source.RECORD)
+
+
+@dataclass(frozen=True)
+class Shape:
+    """Which columns a range has; a table needs its head before its first row."""
+
+    source: Source = Source.NONE
+    hosts: frozenset[str] = frozenset()
+    operators: frozenset[int] = frozenset()
+    # Where the last frame ends: what arrives after the head was written may not fit under it.
+    end_ms: int = 0
+
+    def widened(self, frames: Sequence[Frame]) -> "Shape":
+        if not frames:
+            return self
+        return Shape(
+            max(self.source, windows.source_of(frames), key=_SOURCES.index),
+            self.hosts | {sample.host for frame in frames for sample in frame.executors},
+            self.operators | {each.operator for frame in frames for each in frame.state},
+            max(self.end_ms, frames[-1].start_ms + 1),
+        )
+
+    def names(self) -> list[str]:
+        return [
+            "time_utc",
+            "start_epoch_ms",
+            "latency_source",
+            *(_named(moment, name) for moment, name in _percentiles()),
+            "rows_in_rows",
+            "backlog_rows",
+            *(f"host_cpu_percent/{host}" for host in sorted(self.hosts)),
+            *(f"{name}/operator_{operator}" for name, operator in self._state()),
+        ]
+
+    def rows(self, frames: Sequence[Frame]) -> Iterator[list[Any]]:
+        """In the order of `names`; what a window does not have is empty, never zero."""
+        columns = windows.columns("", frames, 0, self.source)
+        state = columns["state"]
+        missing = [None] * len(frames)
+        cells = [
+            *(columns[moment][name] for moment, name in _percentiles()),
+            columns["rows_in"],
+            columns["backlog_rows"],
+            *(columns["cpu"].get(host, missing) for host in sorted(self.hosts)),
+            *(state[name].get(str(operator), missing) for name, operator in self._state()),
+        ]
+        for start_ms, *values in zip(columns["t"], *cells, strict=True):
+            yield [_iso(start_ms), start_ms, self.source, *values]
+
+    def _state(self) -> list[tuple[str, int]]:
+        names = ("flushes", "compactions", "l0_files")
+        return [(name, operator) for operator in sorted(self.operators) for name in names]
+
+
+def lines(rows: Iterable[Sequence[Any]]) -> bytes:
+    out = io.StringIO()
+    csv.writer(out).writerows(rows)
+    return out.getvalue().encode()
+
+
+def _percentiles() -> list[tuple[str, str]]:
+    return [(moment, name) for moment in MOMENTS for name in ("count", *windows.QUANTILES)]
+
+
+def _named(moment: str, name: str) -> str:
+    return f"{moment}_count_records" if name == "count" else f"{moment}_{name}_ms"
+
+
+def _iso(epoch_ms: int) -> str:
+    at = datetime.fromtimestamp(epoch_ms // 1000, UTC).replace(microsecond=epoch_ms % 1000 * 1000)
+    return at.isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -1,0 +1,141 @@
+"""The list of jobs for every browser that looks at it: one look per process, one text for all.
+
+Looks are numbered. A browser that has seen the one before gets what changed since, any other gets
+everything: a slow one skips looks, and nothing waits for it.
+"""
+
+import asyncio
+import json
+import logging
+from contextlib import suppress
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from channels.layers import get_channel_layer
+
+from dashboard.fleet import Fleet, now, the_fleet
+from dashboard.jobs import JOBS_GROUP
+
+log = logging.getLogger(__name__)
+
+EVERY_S = 2.0
+# Changes that come together are shown together.
+AT_MOST_EVERY_S = 0.2
+RETRY_S = 2.0
+
+Item = dict[str, Any]
+
+
+def difference(before: dict[str, Item], after: dict[str, Item]) -> tuple[list[Item], list[str]]:
+    """What changed: each job with its id and only the fields that differ; and those that left."""
+    changed: list[Item] = []
+    for job_id, item in after.items():
+        held = before.get(job_id, {})
+        fields = {name: value for name, value in item.items() if held.get(name, ...) != value}
+        if fields:
+            changed.append({"id": job_id, **fields})
+    return changed, [job_id for job_id in before if job_id not in after]
+
+
+class JobFeed:
+    def __init__(self, fleet: Fleet, every_s: float = EVERY_S) -> None:
+        self._fleet = fleet
+        self._every_s = every_s
+        self._items: dict[str, Item] = {}
+        self._look = 0
+        self._full: str | None = None
+        self._changes = ""
+        self._about: Item = {}
+        self._looked = asyncio.Condition()
+        self._hurry = asyncio.Event()
+        self._watching = 0
+        self._tasks: list[asyncio.Task[None]] = []
+        self.looks = 0
+
+    @property
+    def busy(self) -> bool:
+        return any(not task.done() for task in self._tasks)
+
+    def join(self) -> None:
+        self._watching += 1
+        if not self._tasks:
+            self._tasks = [asyncio.create_task(run()) for run in (self._run, self._listen)]
+
+    def leave(self) -> None:
+        self._watching -= 1
+        if not self._watching:
+            for task in self._tasks:
+                task.cancel()
+            # What is shown next was not seen by anybody.
+            self._tasks, self._items, self._look = [], {}, 0
+
+    async def next(self, seen: int) -> tuple[int, str]:
+        """The look after `seen` as a text, and its number; 0 has seen none."""
+        async with self._looked:
+            await self._looked.wait_for(lambda: self._look > seen)
+            if seen and seen == self._look - 1:
+                return self._look, self._changes
+            if self._full is None:
+                items = list(self._items.values())
+                self._full = json.dumps(
+                    {"type": "jobs", "full": True, "items": items, "gone": [], **self._about}
+                )
+            return self._look, self._full
+
+    async def _run(self) -> None:
+        while True:
+            try:
+                await self._take_a_look()
+            except Exception:
+                # One look that failed must not end the list of every page.
+                log.exception("the live list stumbled")
+            await asyncio.sleep(AT_MOST_EVERY_S)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(self._every_s - AT_MOST_EVERY_S):
+                    await self._hurry.wait()
+            if self._hurry.is_set():
+                self._hurry.clear()
+                self._fleet.forget()
+
+    async def _take_a_look(self) -> None:
+        snapshot = await self._fleet.snapshot()
+        now_ms = now()
+        items = {item["id"]: item for item in snapshot.items(now_ms)}
+        changed, gone = difference(self._items, items)
+        about = {"now_ms": now_ms, "store": snapshot.store}
+        changes = {"type": "jobs", "full": False, "items": changed, "gone": gone, **about}
+        async with self._looked:
+            self._items, self._about = items, about
+            self._changes, self._full = json.dumps(changes), None
+            self._look += 1
+            self.looks += 1
+            self._looked.notify_all()
+
+    async def _listen(self) -> None:
+        """Once per process, and not per browser: a page must outlive a Redis that goes away."""
+        layer = get_channel_layer()
+        assert layer is not None  # settings.CHANNEL_LAYERS has a default
+        while True:
+            try:
+                ear = await layer.new_channel()
+                await layer.group_add(JOBS_GROUP, ear)
+                try:
+                    while True:
+                        await layer.receive(ear)
+                        self._hurry.set()
+                finally:
+                    with suppress(Exception):
+                        await layer.group_discard(JOBS_GROUP, ear)
+            except Exception as error:
+                log.warning("the live list hears of no changes for now: %s", error)
+                await asyncio.sleep(RETRY_S)
+
+
+_feeds: WeakKeyDictionary[asyncio.AbstractEventLoop, JobFeed] = WeakKeyDictionary()
+
+
+def job_feed() -> JobFeed:
+    loop = asyncio.get_running_loop()
+    if loop not in _feeds:
+        _feeds[loop] = JobFeed(the_fleet())
+    return _feeds[loop]

@@ -1,0 +1,29 @@
+"""What a job has promised: the latency that 99 of 100 records must not exceed."""
+
+from typing import ClassVar
+
+from django.db import models
+from django.db.models import Q
+
+from dashboard.models.jobs import Job
+
+LONGEST_P99_MS = 3_600_000
+
+
+class Slo(models.Model):
+    """Kept without a value when it is taken back, so that its version never comes round again."""
+
+    job = models.OneToOneField(Job, on_delete=models.CASCADE, related_name="slo")
+    p99_ms = models.FloatField(null=True)
+    version = models.PositiveIntegerField(default=1)
+
+    class Meta:
+        constraints: ClassVar = [
+            models.CheckConstraint(
+                condition=Q(p99_ms__isnull=True) | Q(p99_ms__gt=0, p99_ms__lte=LONGEST_P99_MS),
+                name="slo_within_an_hour",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.job_id} p99 ≤ {self.p99_ms} ms"

@@ -1,0 +1,55 @@
+import csv
+import io
+from collections.abc import Sequence
+
+from collectors.wire import Batch, ExecutorSample, Frame, OperatorState
+from dashboard.export import Shape, lines
+from tests.made import START_MS, frame
+
+NODE_A = ExecutorSample("1", "node-a", {1: 400})
+
+
+def table(shape: Shape, *pieces: Sequence[Frame]) -> list[dict[str, str]]:
+    text = lines([shape.names()]) + b"".join(lines(shape.rows(piece)) for piece in pieces)
+    return list(csv.DictReader(io.StringIO(text.decode())))
+
+
+def test_a_row_has_a_cell_for_every_name() -> None:
+    first = [frame(0, (10, 20), executors=(NODE_A,), backlog_rows=7)]
+    second = [frame(1, state=(OperatorState(0, 4, 2, 5),), batches=(Batch(1, START_MS, 9, 30),))]
+    shape = Shape().widened(first).widened(second)
+    top, bottom = table(shape, first, second)
+    assert top["time_utc"] == "2023-11-14T22:13:20.000Z"
+    assert top["start_epoch_ms"] == str(START_MS)
+    assert (top["latency_source"], top["latency_count_records"]) == ("record", "2")
+    assert abs(float(top["latency_p99_ms"]) - 20) < 0.2
+    assert (top["host_cpu_percent/node-a"], top["flushes/operator_0"]) == ("40.0", "")
+    assert (top["backlog_rows"], bottom["backlog_rows"]) == ("7", "")
+    assert bottom["time_utc"] == "2023-11-14T22:13:20.050Z"
+    assert (bottom["latency_count_records"], bottom["latency_p99_ms"]) == ("0", "")
+    assert bottom["host_cpu_percent/node-a"] == ""
+    assert bottom["rows_in_rows"] == "30"
+    assert [bottom[f"{name}/operator_0"] for name in ("flushes", "compactions", "l0_files")] == [
+        "4",
+        "2",
+        "5",
+    ]
+
+
+def test_a_piece_without_stamps_does_not_turn_a_stamped_range_into_one_of_batches() -> None:
+    stamped = [frame(0, (10,))]
+    not_yet = [frame(1, batches=(Batch(1, START_MS, 900, 30),))]
+    shape = Shape().widened(stamped).widened(not_yet)
+    assert [row["latency_p50_ms"] != "" for row in table(shape, stamped, not_yet)] == [True, False]
+
+
+def test_a_range_without_frames_is_a_table_without_rows() -> None:
+    shape = Shape().widened([])
+    assert shape.end_ms == 0
+    assert table(shape) == []
+
+
+def test_a_host_with_a_comma_stays_one_column() -> None:
+    odd = [frame(0, executors=(ExecutorSample("1", 'a,"b"', {1: 10}),))]
+    shape = Shape().widened(odd)
+    assert table(shape, odd)[0]['host_cpu_percent/a,"b"'] == "1.0"
