@@ -33,14 +33,13 @@ def main() -> int:
     shipper = Shipper(options.redis)
     shipper.start()
     began_ms = _now_ms()
-    first = (began_ms - options.past_s * 1000) // WINDOW_MS
-    window = first
-    for window in range(first, began_ms // WINDOW_MS):
+    first, now = (began_ms - options.past_s * 1000) // WINDOW_MS, began_ms // WINDOW_MS
+    for window in range(first, now):
         _ship(shipper, window, window - first)
         while shipper.waiting > 500:
             time.sleep(0.005)
     print("past sent", flush=True)
-    for window in _windows_as_they_close(window + 1):
+    for window in _windows_as_they_close(now):
         _ship(shipper, window, window - first)
     return 0
 

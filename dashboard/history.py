@@ -16,6 +16,7 @@ from techniques.view import Floats, Interval, Resource, ResourceKind, View
 
 QUANTILES = (0.5, 0.99, 0.999)
 SERIES = ("records", "p50", "p99", "p999", "backlog", "waiting")
+# Of one kind.
 MOST_INTERVALS = 20_000
 
 HOST_CPU = metrics.BY_NAME["host_cpu"].id
@@ -29,7 +30,7 @@ class History:
         self._windows = windows
         self._series = {name: _unknown(windows) for name in SERIES}
         self._use: dict[Resource, Floats] = {}
-        self._intervals: deque[Interval] = deque(maxlen=MOST_INTERVALS)
+        self._intervals: dict[str, deque[Interval]] = {}
         self._first: int | None = None
         self._after = 0
         self._stamped = False
@@ -48,12 +49,15 @@ class History:
         for frame in frames:
             self._take(frame)
         for each in ended:
-            self._intervals.append(_interval(each))
+            interval = _interval(each)
+            held = self._intervals.setdefault(interval.kind, deque(maxlen=MOST_INTERVALS))
+            held.append(interval)
             if each.kind is Kind.GC:
-                self._stop(self._intervals[-1])
+                self._stop(interval)
         oldest_ms = (self._after - self._windows) * WINDOW_MS
-        while self._intervals and self._intervals[0].end_ms < oldest_ms:
-            self._intervals.popleft()
+        for held in self._intervals.values():
+            while held and held[0].end_ms < oldest_ms:
+                held.popleft()
 
     def view(self) -> View:
         known = 0 if self._first is None else min(self._windows, self._after - self._first)
@@ -68,7 +72,7 @@ class History:
             backlog_rows=series["backlog"],
             waiting_tasks=series["waiting"],
             use={resource: values[at] for resource, values in self._use.items()},
-            intervals=tuple(self._intervals),
+            intervals={kind: tuple(held) for kind, held in self._intervals.items()},
         )
 
     def _move_to(self, after: int) -> None:

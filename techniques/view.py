@@ -1,8 +1,9 @@
 """A job as detectors and controllers see it: arrays of 50 ms windows, and what ran in them."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from operator import attrgetter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 
 WINDOW_MS = 50
+_start_ms = attrgetter("start_ms")
 
 
 class ResourceKind(StrEnum):
@@ -49,7 +51,8 @@ class Interval:
 class View:
     """Arrays have one value per window, from `start_ms` on without a gap; NaN is *not known*.
 
-    `use` is how much of a resource was taken, 1 = all of it.
+    `use` is how much of a resource was taken, 1 = all of it; `intervals` are by kind, in the order
+    of their ends.
     """
 
     start_ms: int
@@ -61,7 +64,7 @@ class View:
     waiting_tasks: Floats
     use: Mapping[Resource, Floats] = field(default_factory=dict)
     queues: Mapping[str, Floats] = field(default_factory=dict)
-    intervals: tuple[Interval, ...] = ()
+    intervals: Mapping[str, Sequence[Interval]] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.records)
@@ -75,8 +78,7 @@ class View:
 
     def of(self, kind: str) -> list[Interval]:
         """Intervals of one kind, by their start."""
-        found = [interval for interval in self.intervals if interval.kind == kind]
-        return sorted(found, key=lambda interval: interval.start_ms)
+        return sorted(self.intervals.get(kind, ()), key=_start_ms)
 
     def windows(self, intervals: Iterable[Interval]) -> list[tuple[int, int]]:
         """Of each interval that reaches into the view, its windows as [first, after the last)."""

@@ -17,7 +17,8 @@ LOOKS_BACK_MS = 120_000
 QUIET_EVERY_MS = 10_000
 RAISED_EVERY_MS = 2_000
 RAISED = 1.3
-RECENT = 3_000 // WINDOW_MS
+RECENT_S = 3
+PER_SECOND = 1_000 // WINDOW_MS
 # A detector that sees less has nothing to compare with.
 LEAST_MS = 20_000
 
@@ -57,8 +58,9 @@ class Watch:
 
 
 def _is_raised(view: View) -> bool:
-    recent = view.p99_ms[-RECENT:]
-    recent = recent[~np.isnan(recent)]
-    if not len(recent):
-        return False
-    return bool(recent.max() >= RAISED * np.nanmedian(view.p99_ms))
+    """Whether p99 was lately above what a usual second reaches."""
+    seconds = len(view) // PER_SECOND
+    known = np.where(np.isnan(view.p99_ms), 0.0, view.p99_ms)[-seconds * PER_SECOND :]
+    peaks = known.reshape(seconds, PER_SECOND).max(axis=1)
+    seen = peaks[peaks > 0]
+    return bool(len(seen)) and float(peaks[-RECENT_S:].max()) >= RAISED * float(np.median(seen))

@@ -51,7 +51,7 @@ def test_the_oldest_windows_and_intervals_go() -> None:
 
     assert view.start_ms == START_MS + 5 * WINDOW_MS
     assert view.p99_ms == pytest.approx(np.arange(6, 16), rel=0.01)
-    assert [each.duration_ms for each in view.intervals] == [100]
+    assert [each.duration_ms for each in view.of("gc")] == [100]
 
 
 def test_a_long_silence_leaves_nothing_known() -> None:

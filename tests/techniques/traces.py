@@ -75,10 +75,13 @@ def moved(view: View, by_ms: int) -> View:
     return replace(
         view,
         start_ms=view.start_ms + by_ms,
-        intervals=tuple(
-            replace(each, start_ms=each.start_ms + by_ms, end_ms=each.end_ms + by_ms)
-            for each in view.intervals
-        ),
+        intervals={
+            kind: [
+                replace(each, start_ms=each.start_ms + by_ms, end_ms=each.end_ms + by_ms)
+                for each in held
+            ]
+            for kind, held in view.intervals.items()
+        },
     )
 
 
@@ -169,5 +172,12 @@ def _view(made: _Made) -> View:
         backlog_rows=np.maximum(0, 500 + setting.growth_per_s * seconds + noise),
         waiting_tasks=np.zeros(windows),
         use={Resource(ResourceKind.CPU, "node-a"): made.cpu},
-        intervals=tuple(made.intervals),
+        intervals=_by_kind(made.intervals),
     )
+
+
+def _by_kind(intervals: list[Interval]) -> dict[str, list[Interval]]:
+    found: dict[str, list[Interval]] = {}
+    for interval in intervals:
+        found.setdefault(interval.kind, []).append(interval)
+    return found
