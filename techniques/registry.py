@@ -12,6 +12,7 @@ import pkgutil
 from collections.abc import Mapping, Sequence
 from importlib import import_module
 from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, cast
 
 import techniques
@@ -42,7 +43,7 @@ class Registry:
         self._packages: dict[str, str] = {}
         self._techniques: dict[str, Technique] = {}
         for package in (*inside, *extra):
-            if find_spec(f"{package}.technique") is None:
+            if not _has_technique(package):
                 continue
             technique: Technique = import_module(f"{package}.technique").TECHNIQUE
             self._packages[technique.name] = package
@@ -57,6 +58,13 @@ class Registry:
 
     def realizer(self, name: str) -> Realizer:
         return cast(Realizer, import_module(f"{self._packages[name]}.realizer"))
+
+
+def _has_technique(package: str) -> bool:
+    """By its files: looking for the module would import the package, detectors and NumPy too."""
+    spec = find_spec(package)
+    folders = (spec.submodule_search_locations if spec else None) or ()
+    return any(Path(folder, "technique.py").exists() for folder in folders)
 
 
 def named(text: str) -> tuple[str, ...]:

@@ -1,0 +1,66 @@
+"""What is kept of one job between looks: its history, its open incidents, when it was looked at."""
+
+from collections.abc import Callable, Iterable, Sequence
+
+import numpy as np
+
+from collectors.activity import Activity
+from collectors.wire import WINDOW_MS, Frame
+from dashboard.history import History
+from techniques.detectors import find_all
+from techniques.detectors.finding import Finding
+from techniques.incidents import Changes, Incident, merged
+from techniques.view import View
+
+LOOKS_BACK_MS = 120_000
+# A quiet job is looked at now and then, for what needs no spike; one whose latency rose at once.
+QUIET_EVERY_MS = 10_000
+RAISED_EVERY_MS = 2_000
+RAISED = 1.3
+RECENT_S = 3
+PER_SECOND = 1_000 // WINDOW_MS
+# A detector that sees less has nothing to compare with.
+LEAST_MS = 20_000
+
+
+class Watch:
+    def __init__(
+        self,
+        known: Sequence[Incident] = (),
+        find: Callable[[View], list[Finding]] = find_all,
+    ) -> None:
+        self._history = History(LOOKS_BACK_MS // WINDOW_MS)
+        self._known = {incident.key: incident for incident in known}
+        self._find = find
+        self._looked_ms = 0
+
+    def add(self, frames: Sequence[Frame], ended: Iterable[Activity]) -> Changes:
+        """What changed with these. The clock is that of the windows: a job of which nothing comes
+        has no data, which is neither health nor the end of an incident."""
+        self._history.add(frames, ended)
+        now_ms = self._history.after_ms
+        view = self._history.view()
+        if len(view) * WINDOW_MS < LEAST_MS or not self._is_due(view, now_ms):
+            return Changes()
+        self._looked_ms = now_ms
+        changes = merged(tuple(self._known.values()), self._find(view), now_ms)
+        for incident in (*changes.opened, *changes.continued):
+            self._known[incident.key] = incident
+        for incident in changes.ended:
+            self._known.pop(incident.key, None)
+        return changes
+
+    def _is_due(self, view: View, now_ms: int) -> bool:
+        since_ms = now_ms - self._looked_ms
+        if since_ms >= QUIET_EVERY_MS:
+            return True
+        return since_ms >= RAISED_EVERY_MS and _is_raised(view)
+
+
+def _is_raised(view: View) -> bool:
+    """Whether p99 was lately above what a usual second reaches."""
+    seconds = len(view) // PER_SECOND
+    known = np.where(np.isnan(view.p99_ms), 0.0, view.p99_ms)[-seconds * PER_SECOND :]
+    peaks = known.reshape(seconds, PER_SECOND).max(axis=1)
+    seen = peaks[peaks > 0]
+    return bool(len(seen)) and float(peaks[-RECENT_S:].max()) >= RAISED * float(np.median(seen))

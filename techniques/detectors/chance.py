@@ -1,0 +1,80 @@
+"""What chance alone would do. Every finding is held against one of these."""
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from techniques.view import Floats
+
+Mask = NDArray[np.bool_] | Floats
+
+
+def at_least(hits: int, tries: int, share: float) -> float:
+    """P(X ≥ hits) for X ~ Binomial(tries, share): exact."""
+    if hits <= 0:
+        return 1.0
+    return min(
+        1.0,
+        sum(
+            math.comb(tries, k) * share**k * (1 - share) ** (tries - k)
+            for k in range(hits, tries + 1)
+        ),
+    )
+
+
+def same_phase(together: int, instances: int, period: int) -> float:
+    """That so many of the instances, each with a phase of its own, are in the same one: exact up
+    to the union bound over the phases, which the first of them fixes."""
+    if period < 1 or instances < 1:
+        return 1.0
+    return min(1.0, period * at_least(together, instances, 1 / period))
+
+
+def as_high(these: Floats, others: Floats) -> float:
+    """That values like `others` have a mean as high as `these`.
+
+    Latency has heavy tails, and neighbours resemble each other, so the normal's tail would promise
+    too much: Student's t with three degrees of freedom is taken however many values there are.
+    """
+    middle = float(np.median(others))
+    apart = float(np.median(np.abs(others - middle))) * 1.4826
+    spread = max(apart, float(others.std()), 1e-9) * math.sqrt(1 / len(these) + 1 / len(others))
+    t = (float(these.mean()) - middle) / spread / math.sqrt(3)
+    return max(0.0, 0.5 - (t / (1 + t * t) + math.atan(t)) / math.pi)
+
+
+def shifted(mask: Mask, values: Floats) -> float:
+    """That `mask` would lie on such high `values` if it came at any other time.
+
+    All circular shifts are tried (a cross-correlation): a permutation test that keeps the length,
+    the number and the rhythm of what the mask marks, so that a rhythm alone convinces nobody. The
+    shifts that only move the mask within itself are the same event and do not count against it.
+    """
+    size = len(mask)
+    if size == 0 or not mask.any() or mask.all():
+        return 1.0
+    known = np.where(np.isnan(values), np.nanmin(values, initial=0.0), values)
+    # Ranks, so that one enormous value does not speak for all the others.
+    ranks = np.argsort(np.argsort(known)) / size
+    sums = np.fft.irfft(np.fft.rfft(ranks) * np.conj(np.fft.rfft(mask)), size)
+    longest = int(_longest(mask > 0))
+    others = sums[longest : size - longest + 1]
+    if not len(others):
+        return 1.0
+    return float((np.sum(others >= sums[0] - 1e-9) + 1) / (len(others) + 1))
+
+
+def spans(mask: Mask, join: int = 0) -> list[tuple[int, int]]:
+    """Stretches in which the mask is set, as [first, after the last); gaps up to `join` closed."""
+    set_ = np.flatnonzero(mask > 0)
+    if not len(set_):
+        return []
+    breaks = np.flatnonzero(np.diff(set_) > join + 1)
+    firsts = set_[np.concatenate(([0], breaks + 1))]
+    lasts = set_[np.concatenate((breaks, [len(set_) - 1]))]
+    return [(int(first), int(last) + 1) for first, last in zip(firsts, lasts, strict=True)]
+
+
+def _longest(mask: Mask) -> int:
+    return max((last - first for first, last in spans(mask)), default=0)

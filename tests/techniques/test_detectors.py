@@ -1,0 +1,139 @@
+"""Detectors against traces with known truth, and against themselves moved and scaled."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from techniques.detectors import find_all
+from techniques.detectors.finding import Finding
+from techniques.view import View
+from tests.techniques.traces import START_MS, Setting, louder, moved, trace
+
+PLANTED = {
+    "scheduled_shadowsync": {"in_phase": (0,)},
+    "statistical_shadowsync": {"in_phase": (0, 1), "stages_in_phase": True},
+    "millibottleneck": {"saturations_s": (23.0, 51.3, 80.7)},
+    "gc_shadow": {"gc_with_flush": True},
+    "straggler": {"slow_executor": 2.0},
+    "queue_growth": {"growth_per_s": 40.0},
+    "periodic_slow_batch": {"slow_every": 10},
+}
+
+
+def kinds(found: list[Finding]) -> set[str]:
+    return {finding.kind for finding in found}
+
+
+def only(kind: str, view: View) -> Finding:
+    return next(finding for finding in find_all(view) if finding.kind == kind)
+
+
+@pytest.mark.parametrize("kind", PLANTED)
+def test_what_is_planted_is_found_in_at_least_19_of_20(kind: str) -> None:
+    found = [
+        kind in kinds(find_all(trace(Setting(seed=seed, **PLANTED[kind]))))  # type: ignore[arg-type]
+        for seed in range(20)
+    ]
+
+    assert sum(found) >= 19
+
+
+def test_an_hour_and_more_of_healthy_traffic_has_at_most_one_false_finding() -> None:
+    found = [
+        (seed, finding)
+        for seed in range(100, 140)
+        for finding in find_all(trace(Setting(seed=seed)))
+    ]
+
+    assert len(found) <= 1, [(seed, finding.kind, finding.p_value) for seed, finding in found]
+
+
+def test_a_single_saturation_with_its_spike_is_found() -> None:
+    found = [
+        "millibottleneck" in kinds(find_all(trace(Setting(seed=seed, saturations_s=(60.2,)))))
+        for seed in range(20)
+    ]
+
+    assert sum(found) >= 19
+
+
+def test_saturation_without_a_spike_is_nobodys_incident() -> None:
+    view = trace(Setting(saturations_s=(20.0, 50.0, 80.0), spike=1.0))
+
+    assert "millibottleneck" not in kinds(find_all(view))
+
+
+def test_a_resource_that_is_always_full_is_no_millibottleneck() -> None:
+    view = trace(Setting(saturations_s=(20.0, 50.0)))
+    for use in view.use.values():
+        use[:] = np.maximum(use, 0.9)
+
+    assert "millibottleneck" not in kinds(find_all(view))
+
+
+def test_a_shadowsync_says_which_stage_how_often_and_when_again() -> None:
+    finding = only("scheduled_shadowsync", trace(Setting(in_phase=(0,))))
+
+    assert finding.operators == (0,)
+    assert finding.period_ms == pytest.approx(4_000, rel=0.05)
+    assert finding.next_expected_ms is not None
+    assert finding.next_expected_ms > finding.spans_ms[-1][0]
+    assert finding.technique == "shadowsync"
+    evidence = {each.name: each.value for each in finding.evidence}
+    assert evidence["instances in phase"] == "8 of 8"
+    assert evidence["every n-th flush"] == "4"
+    assert float(evidence["that phases agree by chance"]) < 1e-3
+
+
+def test_table_1_has_flushes_and_compactions_of_each_checkpoint() -> None:
+    rows = only("scheduled_shadowsync", trace(Setting(in_phase=(0,)))).table
+
+    assert [row["flushes"] for row in rows] == [8] * len(rows)
+    assert sorted({row["compactions"] for row in rows}) == [0, 8]
+    assert all(row["flush_mb"] == 8.0 for row in rows)
+
+
+def test_in_phase_compaction_that_costs_no_latency_is_no_finding() -> None:
+    view = trace(Setting(in_phase=(0,), spike=1.0))
+
+    assert "scheduled_shadowsync" not in kinds(find_all(view))
+
+
+def test_stages_in_phase_recur_at_the_least_common_multiple() -> None:
+    finding = only("statistical_shadowsync", trace(Setting(in_phase=(0, 1), stages_in_phase=True)))
+
+    assert finding.operators == (0, 1)
+    assert finding.period_ms == pytest.approx(4_000, rel=0.05)
+
+
+def test_a_straggler_is_named() -> None:
+    assert only("straggler", trace(Setting(slow_executor=2.0))).executors == ("2",)
+
+
+def test_every_tenth_batch_is_told_as_every_tenth() -> None:
+    finding = only("periodic_slow_batch", trace(Setting(slow_every=10)))
+
+    assert finding.period_ms == pytest.approx(10_000, rel=0.01)
+    assert finding.spans_ms[0][0] == START_MS + 3_000
+
+
+def test_nothing_known_is_nothing_found() -> None:
+    view = trace(Setting(seconds=0))
+
+    assert find_all(view) == []
+
+
+@settings(max_examples=20, deadline=None)
+@given(
+    st.sampled_from(sorted(PLANTED)),
+    st.integers(-(10**9), 10**9),
+    st.floats(0.3, 5),
+    st.integers(0, 10),
+)
+def test_time_and_load_do_not_change_the_verdict(
+    kind: str, by_ms: int, times: float, seed: int
+) -> None:
+    view = trace(Setting(seed=seed, **PLANTED[kind]))  # type: ignore[arg-type]
+
+    assert kinds(find_all(louder(moved(view, by_ms * 50), times))) == kinds(find_all(view))

@@ -1,0 +1,183 @@
+"""Traces with known truth: a healthy job, and one thing at a time that goes wrong with it.
+
+A batch a second; two stages of eight state stores that flush at every commit and compact every
+fourth flush, each store in a phase of its own. Load, noise and seed vary; what is planted is said.
+"""
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from techniques.view import WINDOW_MS, Floats, Interval, Resource, ResourceKind, View
+
+START_MS = 1_700_000_000_000
+PER_SECOND = 1_000 // WINDOW_MS
+
+
+@dataclass(frozen=True)
+class Setting:
+    seconds: int = 120
+    seed: int = 0
+    latency_ms: float = 200.0
+    batch_ms: int = 1_000
+    stages: int = 2
+    instances: int = 8
+    period: int = 4
+    # What goes wrong.
+    in_phase: tuple[int, ...] = ()
+    stages_in_phase: bool = False
+    saturations_s: tuple[float, ...] = ()
+    saturation_ms: int = 400
+    spike: float = 4.0
+    slow_every: int = 0
+    growth_per_s: float = 0.0
+    slow_executor: float = 1.0
+    gc_with_flush: bool = False
+
+
+@dataclass
+class _Made:
+    setting: Setting
+    random: np.random.Generator
+    latency: Floats
+    cpu: Floats
+    intervals: list[Interval] = field(default_factory=list)
+
+    def window(self, ms: float) -> int:
+        return int((ms - START_MS) // WINDOW_MS)
+
+    def burden(self, start_ms: float, end_ms: float, times: float) -> None:
+        """Latency in that time and half a second after, and the CPU with it."""
+        first, last = self.window(start_ms), self.window(end_ms)
+        self.latency[first : last + PER_SECOND // 2] *= times
+        self.cpu[first : last + 1] = 1.0
+
+
+def trace(setting: Setting) -> View:
+    random = np.random.default_rng(setting.seed)
+    windows = setting.seconds * PER_SECOND
+    made = _Made(
+        setting,
+        random,
+        latency=setting.latency_ms * random.lognormal(0, 0.15, windows),
+        cpu=np.clip(random.normal(0.45, 0.08, windows), 0, 0.9),
+    )
+    _batches(made)
+    _stores(made)
+    for at_s in setting.saturations_s:
+        start_ms = START_MS + at_s * 1000
+        made.burden(start_ms, start_ms + setting.saturation_ms, setting.spike)
+    return _view(made)
+
+
+def moved(view: View, by_ms: int) -> View:
+    """The same, at another time."""
+    return replace(
+        view,
+        start_ms=view.start_ms + by_ms,
+        intervals={
+            kind: [
+                replace(each, start_ms=each.start_ms + by_ms, end_ms=each.end_ms + by_ms)
+                for each in held
+            ]
+            for kind, held in view.intervals.items()
+        },
+    )
+
+
+def louder(view: View, times: float) -> View:
+    """The same with all latencies that much longer."""
+    return replace(
+        view,
+        p50_ms=view.p50_ms * times,
+        p99_ms=view.p99_ms * times,
+        p999_ms=view.p999_ms * times,
+    )
+
+
+def _batches(made: _Made) -> None:
+    setting = made.setting
+    for number in range(setting.seconds * 1000 // setting.batch_ms):
+        start_ms = START_MS + number * setting.batch_ms
+        length_ms = 0.6 * setting.batch_ms * made.random.lognormal(0, 0.08)
+        if setting.slow_every and number % setting.slow_every == 3:
+            length_ms *= 2.2
+        made.intervals.append(
+            Interval("batch", start_ms, start_ms + length_ms, name=f"batch {number}")
+        )
+        for task in range(8):
+            executor = str(task % 2 + 1)
+            slower = setting.slow_executor if executor == "2" else 1.0
+            task_ms = 0.3 * setting.batch_ms * made.random.lognormal(0, 0.2) * slower
+            made.intervals.append(
+                Interval(
+                    "task", start_ms + 20, start_ms + 20 + task_ms, executor, name=f"stage {number}"
+                )
+            )
+
+
+def _stores(made: _Made) -> None:
+    setting, random = made.setting, made.random
+    phases = random.integers(0, setting.period, (setting.stages, setting.instances))
+    for stage in setting.in_phase:
+        phases[stage] = stage if not setting.stages_in_phase else 1
+    for commit in range(setting.seconds * 1000 // setting.batch_ms):
+        at_ms = START_MS + commit * setting.batch_ms + 0.6 * setting.batch_ms
+        compacting = 0
+        for stage in range(setting.stages):
+            for partition in range(setting.instances):
+                flush_ms = at_ms + float(random.uniform(0, 60))
+                flushed_ms = flush_ms + float(random.uniform(20, 60))
+                executor = str(partition % 2 + 1)
+                made.intervals.append(
+                    Interval("flush", flush_ms, flushed_ms, executor, stage, partition, "", 10**6)
+                )
+                if commit % setting.period == phases[stage][partition]:
+                    compacting += 1
+                    made.intervals.append(
+                        Interval(
+                            "compaction",
+                            flushed_ms,
+                            flushed_ms + float(random.uniform(150, 300)),
+                            executor,
+                            stage,
+                            partition,
+                            "",
+                            4 * 10**6,
+                        )
+                    )
+        if setting.gc_with_flush and commit % 4 == 0:
+            made.intervals.append(Interval("gc", at_ms, at_ms + 120, "1", name="G1"))
+            made.burden(at_ms, at_ms + 150, setting.spike)
+        elif commit % 7 == 0:
+            pause_ms = START_MS + commit * setting.batch_ms + float(random.uniform(0, 500))
+            made.intervals.append(Interval("gc", pause_ms, pause_ms + 15, "1", name="G1"))
+        if setting.in_phase and compacting >= setting.instances:
+            made.burden(at_ms, at_ms + 350, setting.spike)
+
+
+def _view(made: _Made) -> View:
+    setting, windows = made.setting, len(made.latency)
+    # Records complete in the first part of each second only.
+    seen = (np.arange(windows) % PER_SECOND) < 13
+    p99 = np.where(seen, made.latency, np.nan)
+    seconds = np.arange(windows) / PER_SECOND
+    noise = made.random.normal(0, 30, windows)
+    return View(
+        start_ms=START_MS,
+        records=np.where(seen, 500.0, 0.0),
+        p50_ms=p99 / 2,
+        p99_ms=p99,
+        p999_ms=p99 * 1.3,
+        backlog_rows=np.maximum(0, 500 + setting.growth_per_s * seconds + noise),
+        waiting_tasks=np.zeros(windows),
+        use={Resource(ResourceKind.CPU, "node-a"): made.cpu},
+        intervals=_by_kind(made.intervals),
+    )
+
+
+def _by_kind(intervals: list[Interval]) -> dict[str, list[Interval]]:
+    found: dict[str, list[Interval]] = {}
+    for interval in intervals:
+        found.setdefault(interval.kind, []).append(interval)
+    return found
