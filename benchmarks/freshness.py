@@ -32,7 +32,7 @@ def run(quick: bool) -> Mapping[str, object]:
     with stack() as running, Running(running.job("word_count")):
         cookie = log_in(running)
         print("freshness: waiting for the job to appear", file=sys.stderr)
-        wait_for_job(running, cookie)
+        wait_for_job(running, cookie, JOB_ID)
         print(f"freshness: warming up, then measuring for {seconds} s", file=sys.stderr)
         ages_ms = asyncio.run(watch(running, cookie, seconds))
     return {
@@ -64,16 +64,16 @@ async def watch(running: Stack, cookie: str, seconds: float) -> list[float]:
     return ages_ms
 
 
-def wait_for_job(running: Stack, cookie: str, timeout_s: float = 60) -> None:
+def wait_for_job(running: Stack, cookie: str, job_id: str, timeout_s: float = 60) -> None:
     request = urllib.request.Request(f"{running.url}/api/v1/jobs", headers={"Cookie": cookie})
     deadline_s = time.monotonic() + timeout_s
     while True:
         with urllib.request.urlopen(request, timeout=10) as response:
             states = {job["id"]: job["state"] for job in json.load(response)["items"]}
-        if states.get(JOB_ID) == "running":
+        if states.get(job_id) == "running":
             return
         if time.monotonic() > deadline_s:
-            raise TimeoutError(f"{JOB_ID} did not appear; there are {states}")
+            raise TimeoutError(f"{job_id} did not appear; there are {states}")
         time.sleep(0.1)
 
 

@@ -78,7 +78,7 @@ def frame(window: int, sequence: int) -> Frame:
     second, place = divmod(window, PER_SECOND)
     spiking = second % 16 == 0
     busy = 4 <= place < (13 if spiking else 9)
-    batches = ()
+    batches: tuple[Batch, ...] = ()
     if place == 13:
         batches = (Batch(second, second * 1000 + 200, 450, 12_000, (1, 2, 30, 20, 380, 17)),)
     return Frame(

@@ -53,6 +53,7 @@ class Stack:
     redis: RedisServer
     data_dir: Path
     env: dict[str, str]
+    server_pid: int
 
     def job(self, name: str, *words: str) -> Program:
         """An example job of this stack, to be run with `Running`."""
@@ -94,7 +95,8 @@ def stack() -> Iterator[Stack]:
         cleanup.callback(worker.end)
         server.wait_until(lambda: _answers(f"http://{HOST}:{port}/login"))
         password = said.partition("password:")[2].split()[0]
-        yield Stack(f"http://{HOST}:{port}", USERNAME, password, redis, data_dir, env)
+        url = f"http://{HOST}:{port}"
+        yield Stack(url, USERNAME, password, redis, data_dir, env, server.pid)
 
 
 @contextmanager
