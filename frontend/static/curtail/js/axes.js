@@ -1,6 +1,6 @@
 /** Round places for the marks of the axes, with their labels. */
 
-import { count, percent, text, tick } from "./format.js";
+import { count, percent, tick } from "./format.js";
 import { clockTime, hourMinute, windowTime } from "./times.js";
 
 const TIME_STEPS_MS = [
@@ -32,17 +32,22 @@ export function shareAxis() {
 
 /** Percent of one core, of which an executor may have several. */
 export function coresAxis({ high }) {
-  return fromZero(high > 100 ? roundUp(high, [1, 2, 4, 6, 8]) : 100, (top) => text(percent(top)));
+  return fromZero(high > 100 ? roundUp(high, [1, 2, 4, 6, 8]) : 100, (top) => round(percent(top)));
 }
 
 /** Whole numbers from zero, with the round value above the highest. */
 export function countAxis({ high }) {
-  return fromZero(high > 0 ? Math.max(2, roundUp(high, [1, 2, 4, 6, 8])) : 2, (top) => text(count(top)));
+  return fromZero(high > 0 ? Math.max(2, roundUp(high, [1, 2, 4, 6, 8])) : 2, (top) => round(count(top)));
 }
 
 /** Durations from zero. */
 export function stemAxis({ high }) {
   return fromZero(high > 0 ? roundUp(high, [1, 2, 5]) : 10, label);
+}
+
+// Marks are round: no trailing zeros.
+function round({ value, unit }) {
+  return `${Number(value)} ${unit}`.trim();
 }
 
 function fromZero(top, says) {

@@ -37,12 +37,13 @@ function modes(item, onMode) {
 }
 
 function state({ mode, state: now, because, since_ms, by }, nowMs) {
-  const who = [by && `by ${by}`, since_ms && `${age(nowMs - since_ms)} ago`].filter(Boolean).join(", ");
+  const who = [by && ` by ${by}`, since_ms && ` ${age(nowMs - since_ms)} ago`].filter(Boolean).join(",");
+  const asked = `“${mode}” asked${who} →`;
   const words = {
-    off: who ? `Off, ${who}.` : "Off.",
-    asked: `${mode} asked${who ? `, ${who}` : ""} → waiting for the job to answer.`,
-    applied: `${mode} asked${who ? `, ${who}` : ""} → applied.`,
-    refused: `${mode} asked${who ? `, ${who}` : ""} → refused because ${because || "the job did not say"}`,
+    off: who ? `Switched off${who}.` : "Off.",
+    asked: `${asked} waiting for the job to answer.`,
+    applied: `${asked} applied.`,
+    refused: `${asked} refused because ${because || "the job did not say."}`,
   };
   return element("p", { class: "card-state", role: "status" }, words[now] ?? now);
 }

@@ -44,6 +44,9 @@ export function cdfFigure({ a, b }, colours, width, height) {
       plot_bgcolor: "rgba(0,0,0,0)",
       showlegend: false,
       hovermode: false,
+      annotations: [
+        { text: "records at or below", xref: "paper", x: 0, xanchor: "left", xshift: 4, yref: "paper", y: 1, yanchor: "top", showarrow: false, font: { color: colours.muted, size: 12 } },
+      ],
       xaxis: { ...axis, type: across.type, range: across.range, tickvals: across.values, ticktext: across.labels, title: { text: "latency", font: { color: colours.muted, size: 12 }, standoff: 4 } },
       yaxis: { ...axis, range: [0, top], tickvals: marks.map(([share]) => nines(share)), ticktext: marks.map(([, label]) => label) },
     },

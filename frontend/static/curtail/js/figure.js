@@ -17,6 +17,7 @@ const GAP_MS = 1500;
 const DOTTED_POINTS = 420;
 const PX_PER_TIME_MARK = 96;
 const PX_PER_LABEL = 13;
+const LEAST_PX = 1.5;
 
 /** Incidents are marked in the strip above the first panel's heading. */
 export const MARKS_PX = 16;
@@ -38,7 +39,7 @@ export function figure(picture) {
   const { total, places } = stack(drawn.map(({ px }) => px));
   const made = { lines: [], dots: [], marks: [] };
   drawn.forEach((panel, i) => {
-    if (panel.lanes) addLanes(panel.lanes, places[i], made);
+    if (panel.lanes) addLanes(panel.lanes, places[i], picture.range, innerPx, made);
     else addValues(panel, places[i], made);
   });
   return {
@@ -56,8 +57,9 @@ export function figure(picture) {
 function contents(panel, picture) {
   const [startMs, endMs] = picture.range;
   if (panel.lanes && endMs - startMs <= LANES_BELOW_MS) {
-    const lanes = panel.lanes(picture);
-    if (lanes.length) return { title: panel.lanesTitle, note: "", items: [], lanes, px: lanesPx(lanes.length) };
+    const lanes = panel.lanes(picture).filter(({ key }) => !picture.hidden.has(key));
+    const items = panel.lanesNamed ? stemsOf(panel, picture).all : [];
+    if (lanes.length) return { title: panel.lanesTitle, note: "", items, lanes, px: lanesPx(lanes.length) };
   }
   const found = panel.stems ? stemsOf(panel, picture) : seriesOf(panel, picture);
   const extent = { low: Infinity, high: -Infinity };
@@ -65,7 +67,7 @@ function contents(panel, picture) {
   const nothing = extent.high === -Infinity && found.drawn.length === found.all.length;
   return {
     title: panel.title,
-    note: nothing ? panel.absent : "",
+    note: nothing && picture.state === "there" ? panel.absent : "",
     items: nothing ? [] : found.all,
     drawn: found.drawn,
     dotted: panel.dotted,
@@ -126,14 +128,16 @@ function addValues({ drawn, dotted, axis }, place, { lines, dots, marks }) {
   }
 }
 
-function addLanes(lanes, { bottom, px }, { lines, marks }) {
+function addLanes(lanes, { bottom, px }, [startMs, endMs], innerPx, { lines, marks }) {
+  // However short, an interval is seen.
+  const leastMs = (LEAST_PX * (endMs - startMs)) / innerPx;
   const pitch = px / lanes.length;
   const every = Math.ceil(PX_PER_LABEL / pitch);
   lanes.forEach(({ label, look, items }, i) => {
     const at = bottom + px - (i + 0.5) * pitch;
     if (i % every === 0) marks.push([at, label]);
     lines.push({
-      x: items.flatMap(([startMs, endMs]) => [startMs, endMs, null]),
+      x: items.flatMap(([fromMs, toMs]) => [fromMs, Math.max(toMs, fromMs + leastMs), null]),
       y: items.flatMap(() => [at, at, null]),
       look,
     });

@@ -96,9 +96,9 @@ export class Incidents {
   }
 
   render() {
-    const openOnes = this.#items.filter(({ state }) => state !== "resolved").length;
+    const openOnes = this.#items.filter(({ state }) => state === "open").length;
     this.button.hidden = this.#items.length === 0 && this.open === null;
-    setText(this.button, openOnes ? `Incidents ${this.#items.length}, ${openOnes} open` : `Incidents ${this.#items.length}`);
+    setText(this.button, incidentsSay(this.#items.length, openOnes));
     this.button.classList.toggle("alarm", openOnes > 0);
     this.button.setAttribute("aria-expanded", String(this.open !== null));
     this.panel.hidden = this.open === null;
@@ -158,7 +158,7 @@ export class Incidents {
       ["Seen", incident.occurrences === 1 ? "once" : `${text(count(incident.occurrences))} times`],
     ];
     if (incident.next_expected_ms) facts.push(["Next expected", clockTime(incident.next_expected_ms, zone)]);
-    for (const [name, value] of Object.entries(incident.evidence ?? {})) facts.push([name.replaceAll("_", " "), says(value)]);
+    for (const [name, value] of Object.entries(incident.evidence ?? {})) facts.push([name.replace(/_ms$/, "").replaceAll("_", " "), says(value, name)]);
     const show = element("button", { type: "button", class: "plain" }, "Show on the chart");
     show.addEventListener("click", () => this.onShow(incident));
     const acts = element("p", { class: "incident-acts" }, show);
@@ -194,8 +194,15 @@ export class Incidents {
   }
 }
 
-function says(value) {
-  if (Array.isArray(value)) return value.map(says).join(", ");
-  if (value !== null && typeof value === "object") return Object.entries(value).map(([name, each]) => `${name} ${says(each)}`).join(", ");
-  return typeof value === "number" ? text(count(value)) : String(value);
+function incidentsSay(all, open) {
+  const said = `${all} ${all === 1 ? "incident" : "incidents"}`;
+  return open ? `${said}, ${open} open` : said;
+}
+
+/** A value of the evidence; its name has its unit. */
+function says(value, name) {
+  if (Array.isArray(value)) return value.map((each) => says(each, name)).join(", ");
+  if (value !== null && typeof value === "object") return Object.entries(value).map(([inner, each]) => `${inner} ${says(each, inner)}`).join(", ");
+  if (typeof value !== "number") return String(value);
+  return text(name.endsWith("_ms") ? duration(value) : count(value));
 }

@@ -46,6 +46,7 @@ let gone = false; // the server says that it knows no such job
 let chart = null;
 let Plotly = null;
 let dirty = true;
+let wanted = asked.range; // what the address asks for, until the first windows are here
 
 const touch = () => (dirty = true);
 const fetchWindows = async (startMs, endMs) => {
@@ -86,6 +87,11 @@ const incidents = new Incidents({
 
 function take(batch, skip) {
   scene.take(batch, skip);
+  if (wanted && skip) {
+    const range = wanted;
+    wanted = null;
+    scene.pause(range);
+  }
   if (batch.latency.source !== "none") part("batch-level").hidden = batch.latency.source !== "batch";
   if (batch.committed) part("which-choice").hidden = false;
   showHealth(batch.collector);
@@ -105,7 +111,7 @@ function showHealth(collector) {
 
 /** Something of the view has changed: the address says so, and all is drawn anew. */
 function changed() {
-  const range = scene.paused ? scene.range : null;
+  const range = scene.paused ? scene.range : wanted;
   const state = { range, spanMs: scene.view.spanMs, ...look, compare: compare.ranges, incident: incidents.open };
   history.replaceState(null, "", format(state));
   compare.show(look.which, Plotly, chart?.colours);
@@ -173,7 +179,7 @@ async function draw() {
   chartRoot.dataset.drawnWindowMs = shown.ring.lastMs;
   chartRoot.dataset.drawMs = tookMs.toFixed(1);
   chartRoot.dataset.drawn = Number(chartRoot.dataset.drawn) + 1;
-  const note = { loading: "Loading windows…", failed: "These windows could not be loaded.", there: shown.ring.size ? "" : "No windows yet" }[shown.state];
+  const note = { loading: "Loading windows…", failed: "These windows could not be loaded. Trying again.", there: shown.ring.size ? "" : "No windows yet" }[shown.state];
   part("chart-note").hidden = !note;
   setText(part("chart-note"), note);
   return tookMs;
@@ -273,8 +279,7 @@ compare.fill();
 await loadJob();
 if (!gone) {
   feed.start();
-  if (asked.range) scene.pause(asked.range);
-  else changed();
+  changed();
   beat();
   incidents.poll();
   techniques.poll();

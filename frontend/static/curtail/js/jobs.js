@@ -15,7 +15,7 @@ import { chosenZone } from "./zone.js";
 const PAGE = 100;
 const MOST_PAGES = 20;
 const page = part("jobs");
-const fields = { search: part("search"), state: part("state"), tag: part("tag") };
+const fields = { search: part("search"), state: part("state-filter"), tag: part("tag-filter") };
 const rows = new Map();
 let jobs = null;
 let aheadMs = 0; // the server's clock minus this browser's

@@ -1,7 +1,8 @@
 /**
  * Single intervals as thin lines, one lane per instance (as in Figure 7 of the ShadowSync paper).
  *
- * Each function gives lanes from top to bottom: [{label, look, items: [[startMs, endMs]]}].
+ * Each function gives lanes from top to bottom: [{key?, label, look, items: [[startMs, endMs]]}]. One
+ * with a key has its name in the panel's heading instead of a label.
  */
 
 import { PHASES } from "./phases.js";
@@ -9,7 +10,7 @@ import { PHASES } from "./phases.js";
 /** Narrower than this, a flush of a few milliseconds is wide enough to be seen. */
 export const LANES_BELOW_MS = 20_000;
 
-const LANE_PX = 7;
+const LANE_PX = 8;
 const FEWEST_PX = 40;
 const MOST_PX = 280;
 
@@ -44,10 +45,10 @@ export function byPhase({ intervals, range }) {
   const batches = intervals.within("batch", ...range);
   if (batches.length === 0) return [];
   const phases = intervals.within("phase", ...range);
-  const lane = (label, colour, items) => ({ label, look: { colour, width: 3 }, items: items.map(ends) });
+  const lane = (key, label, colour, items) => ({ key, label, look: { colour, width: 4 }, items: items.map(ends) });
   return [
-    lane("whole batch", "ink", batches),
-    ...PHASES.map(({ name, colour }) => lane(name, colour, phases.filter((phase) => phase.name === name))),
+    lane(null, "whole", "ink", batches),
+    ...PHASES.map(({ name, colour }) => lane(`phase ${name}`, "", colour, phases.filter((phase) => phase.name === name))),
   ];
 }
 

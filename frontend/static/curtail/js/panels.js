@@ -15,9 +15,7 @@ import { latencyColumn, PERCENTILES } from "./ring.js";
 
 export const PERCENTILE_NAMES = { p50: "p50", p90: "p90", p99: "p99", p999: "p99.9" };
 
-const ROCKSDB =
-  "no RocksDB state store seen. With spark.sql.streaming.stateStore.providerClass = …RocksDBStateStoreProvider, " +
-  "this shows per operator how many state stores";
+const ROCKSDB = "only the RocksDB state store tells: with it, how many stores of an operator";
 
 export const PANELS = [
   {
@@ -81,14 +79,14 @@ export const PANELS = [
   {
     ...concurrency("Flushes at once", "flushes", "flush"),
     lanes: byStore("flush"),
-    lanesTitle: "Flushes, one line per state store",
-    absent: `${ROCKSDB} write a memtable to disk at the same moment`,
+    lanesTitle: "Flushes of each state store, operator/partition",
+    absent: `${ROCKSDB} write to disk at once`,
   },
   {
     ...concurrency("Compactions at once", "compactions", "compaction"),
     lanes: byStore("compaction"),
-    lanesTitle: "Compactions, one line per state store",
-    absent: `${ROCKSDB} merge files at the same moment`,
+    lanesTitle: "Compactions of each state store, operator/partition",
+    absent: `${ROCKSDB} merge files at once`,
   },
   {
     title: "GC pauses",
@@ -96,14 +94,14 @@ export const PANELS = [
     stems: ({ intervals, range }) => [
       {
         key: "gc",
-        name: "longest",
+        name: "pause",
         look: { colour: "gc", width: 1.5 },
         items: intervals.within("gc", ...range).map(({ start_ms, end_ms }) => ({ atMs: start_ms, from: 0, to: end_ms - start_ms })),
       },
     ],
     axis: stemAxis,
     lanes: byExecutor("gc"),
-    lanesTitle: "GC pauses, one line per executor",
+    lanesTitle: "GC pauses of each executor",
     absent: "none in sight",
   },
   {
@@ -112,7 +110,8 @@ export const PANELS = [
     stems: ({ intervals, range }) => stackedPhases(intervals.within("phase", ...range)),
     axis: stemAxis,
     lanes: byPhase,
-    lanesTitle: "Micro-batches, one line per phase",
+    lanesTitle: "Micro-batches by phase",
+    lanesNamed: true,
     absent: "none ended in sight",
   },
 ];

@@ -10,6 +10,7 @@ import { View } from "./view.js";
 /** As long as the collector keeps frames in Redis. */
 export const RETENTION_MS = 60 * 60 * 1000;
 const SHORTEST_MS = 500;
+const RETRY_MS = 3000;
 
 export class Scene {
   constructor(spanMs, { fetchWindows, nowMs, onChange }) {
@@ -104,10 +105,10 @@ export class Scene {
 
   async #load([startMs, endMs]) {
     const known = this.past;
-    if (known && known.state !== "failed" && known.range[0] <= startMs && known.range[1] >= endMs) return;
+    if (known && known.state !== "failed" && known.range[0] <= startMs && known.range[1] >= Math.floor(endMs)) return;
     // As much on either side as one request may ask for: then panning is at once there.
-    const spare = (KEPT_MS - (endMs - startMs)) / 2;
-    const range = [Math.floor(startMs - spare), Math.floor(endMs + spare)];
+    const beginMs = Math.max(0, Math.floor((startMs + endMs - KEPT_MS) / 2));
+    const range = [beginMs, beginMs + KEPT_MS];
     const past = { ring: new WindowRing(), intervals: new Intervals(), range, state: "loading" };
     this.past = past;
     try {
@@ -117,6 +118,7 @@ export class Scene {
       past.state = "there";
     } catch {
       past.state = "failed";
+      setTimeout(() => this.past === past && this.paused && this.pause(this.range), RETRY_MS);
     }
     if (this.past === past) this.onChange();
   }
