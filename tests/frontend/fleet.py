@@ -53,7 +53,10 @@ def card(name: str = "compaction-delay", **changes: Any) -> Json:
         "because": "",
         "since_ms": None,
         "by": "",
-        "conditions": {"hold": True, "why": "four stores compacted within 60 ms, 7 times in 2 min."},
+        "conditions": {
+            "hold": True,
+            "why": "four stores compacted within 60 ms, 7 times in 2 min.",
+        },
         "options": [
             {
                 "name": "most_delay_ms",

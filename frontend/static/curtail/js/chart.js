@@ -45,6 +45,11 @@ export class Chart {
     return this.#dragging || this.#drawing;
   }
 
+  /** How many lines the last drawing had. */
+  get lines() {
+    return this.#drawn.lines.filter(({ x }) => x.length > 0).length;
+  }
+
   get colours() {
     return (this.#colours ??= palette());
   }

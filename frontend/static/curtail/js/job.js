@@ -177,6 +177,7 @@ async function draw() {
   controls.bands(chart, shown.range, compare.ranges);
   part("csv").href = csvUrl(jobPath, shown.range);
   chartRoot.dataset.drawnWindowMs = shown.ring.lastMs;
+  chartRoot.dataset.lines = chart.lines;
   chartRoot.dataset.drawMs = tookMs.toFixed(1);
   chartRoot.dataset.drawn = Number(chartRoot.dataset.drawn) + 1;
   const note = { loading: "Loading windows…", failed: "These windows could not be loaded. Trying again.", there: shown.ring.size ? "" : "No windows yet" }[shown.state];
