@@ -91,7 +91,8 @@ def chart(page: Page) -> Locator:
 
 
 def wait_for_chart(page: Page) -> None:
-    expect(page.locator("[data-chart]:not([data-drawn='0'])")).to_be_attached()
+    # Plotly's 4.8 MB take their time on a machine that is busy with other tests.
+    expect(page.locator("[data-chart]:not([data-drawn='0'])")).to_be_attached(timeout=30_000)
 
 
 def flow_until(live: Live, reached: Callable[[], bool]) -> None:

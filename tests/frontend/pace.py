@@ -7,18 +7,11 @@ import json
 import os
 import sys
 import time
-
-os.environ.setdefault("DJANGO_SETTINGS_MODULE", "dashboard.settings")
-
-import django
-
-django.setup()
+from typing import Any
 
 from playwright.sync_api import CDPSession, sync_playwright
 
 from tests.frontend.conftest import ARGUMENTS, CHROMIUM
-from tests.frontend.live import Live, now_ms
-from tests.frontend.standin import static_server
 
 BATCH_S = 0.2
 PAINTED = """
@@ -41,7 +34,11 @@ def metrics(session: CDPSession) -> dict[str, float]:
     return {each["name"]: each["value"] for each in found}
 
 
-def measure(seconds: float, query: str = "") -> dict[str, object]:
+def measure(seconds: float, query: str = "") -> dict[str, Any]:
+    # Templates need Django's settings, which must be there before they are imported.
+    from tests.frontend.live import Live
+    from tests.frontend.standin import static_server
+
     with static_server() as base, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
         page = browser.new_context(viewport={"width": 1440, "height": 900}).new_page()
@@ -97,10 +94,13 @@ def measure(seconds: float, query: str = "") -> dict[str, object]:
         else None,
         "heap_growth_mb": round(heap / 1e6, 2),
         "errors": live.errors,
-        "at": now_ms(),
     }
 
 
 if __name__ == "__main__":
+    import django
+
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "dashboard.settings")
+    django.setup()
     seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 20
     print(json.dumps(measure(seconds, *sys.argv[2:3]), indent=1))

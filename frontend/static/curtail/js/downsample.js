@@ -29,12 +29,6 @@ export function reduce(value, { from, to, windowMs, bucketMs, gapMs }) {
   let low = 0, lowAt = 0, high = 0, highAt = 0;
 
   const push = (at, number) => {
-    const end = x.length - 1;
-    // On a level stretch the last point moves along: no more than its two ends are needed.
-    if (end > runStart && y[end] === number && y[end - 1] === number) {
-      x[end] = at * windowMs;
-      return;
-    }
     x.push(at * windowMs);
     y.push(number);
   };

@@ -94,7 +94,7 @@ export const PANELS = [
     stems: ({ intervals, range }) => [
       {
         key: "gc",
-        name: "pause",
+        name: "collection",
         look: { colour: "gc", width: 1.5 },
         items: intervals.within("gc", ...range).map(({ start_ms, end_ms }) => ({ atMs: start_ms, from: 0, to: end_ms - start_ms })),
       },
