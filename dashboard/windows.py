@@ -12,6 +12,7 @@ from collectors.wire import WINDOW_MS, Batch, Frame, Health, decode
 from dashboard.store import Entry
 
 HOST_CPU = metrics.BY_NAME["host_cpu"].id
+PROCESS_CPU = metrics.BY_NAME["process_cpu_us"].id
 QUANTILES = {"p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99, "p999": 0.999, "max": 1.0}
 
 
@@ -39,7 +40,12 @@ def columns(
         "latency": {"source": source, **_percentiles([histogram_of(f, source) for f in frames])},
         "committed": _percentiles([frame.committed for frame in frames]),
         "cpu": _cpu(frames),
+        "process_cpu": _process_cpu(frames),
         "state": _state(frames),
+        "tasks": {
+            "running": [frame.tasks.running for frame in frames],
+            "waiting": [frame.tasks.waiting for frame in frames],
+        },
         "rows_in": [sum(b.rows_in for b in f.batches) if f.batches else None for f in frames],
         "backlog_rows": [frame.backlog_rows for frame in frames],
         "batches": [_batch(batch) for frame in frames for batch in frame.batches],
@@ -97,6 +103,20 @@ def _host_cpu(frame: Frame, host: str) -> float | None:
         if sample.host == host and HOST_CPU in sample.metrics
     ]
     return max(shares) / 10 if shares else None
+
+
+def _process_cpu(frames: Sequence[Frame]) -> dict[str, list[float | None]]:
+    """Percent of one core per executor: 200 is two cores busy for the whole window."""
+    rows = [
+        {
+            sample.executor_id: sample.metrics[PROCESS_CPU] / (WINDOW_MS * 10)
+            for sample in frame.executors
+            if PROCESS_CPU in sample.metrics
+        }
+        for frame in frames
+    ]
+    executors = sorted({executor for row in rows for executor in row})
+    return {executor: [row.get(executor) for row in rows] for executor in executors}
 
 
 def _state(frames: Sequence[Frame]) -> dict[str, dict[str, list[int | None]]]:

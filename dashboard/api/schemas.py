@@ -85,6 +85,13 @@ class StateOut(Schema):
     l0_files: dict[str, list[int | None]]
 
 
+class TasksOut(Schema):
+    """The job's tasks: the most that ran at once, and those that waited at the window's end."""
+
+    running: list[int]
+    waiting: list[int]
+
+
 class WindowsOut(Schema):
     """Columns of equal length, one row per 50 ms window, ascending by `t`."""
 
@@ -94,6 +101,8 @@ class WindowsOut(Schema):
     latency: LatencyOut
     committed: PercentilesOut
     cpu: dict[str, list[float | None]]
+    process_cpu: dict[str, list[float | None]]
+    tasks: TasksOut
     state: StateOut
     rows_in: list[int | None]
     backlog_rows: list[int | None]

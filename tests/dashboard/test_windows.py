@@ -1,8 +1,18 @@
+from dataclasses import replace
+
 import pytest
 
 from collectors.buckets import Histogram
 from collectors.load import CollectorLoad
-from collectors.wire import Batch, ExecutorSample, Frame, Health, OperatorState, encode
+from collectors.wire import (
+    Batch,
+    ExecutorSample,
+    Frame,
+    Health,
+    OperatorState,
+    TaskCounts,
+    encode,
+)
 from dashboard import windows
 from dashboard.store import Entry
 from tests.made import START_MS, frame
@@ -62,6 +72,26 @@ def test_an_empty_range_says_so() -> None:
     assert columns["latency"]["source"] == "none"
     assert columns["t"] == []
     assert columns["collector"]["unreadable"] == 2
+
+
+def test_an_executors_cpu_is_in_percent_of_one_core() -> None:
+    first = (
+        ExecutorSample("1", "node-a", {5: 50_000}),
+        ExecutorSample("2", "node-a", {5: 75_000}),
+        ExecutorSample("driver", "node-b", {1: 100}),
+    )
+    second = (ExecutorSample("2", "node-a", {5: 5_000}),)
+    frames = [frame(0, executors=first), frame(1, executors=second)]
+    assert windows.columns("job", frames, 0)["process_cpu"] == {
+        "1": [100.0, None],
+        "2": [150.0, 10.0],
+    }
+
+
+def test_tasks_that_run_and_wait_are_columns() -> None:
+    tasks = TaskCounts(running=3, waiting=5)
+    columns = windows.columns("job", [frame(0), replace(frame(1), tasks=tasks)], 0)
+    assert columns["tasks"] == {"running": [0, 3], "waiting": [0, 5]}
 
 
 def test_executors_of_one_host_show_as_one_host() -> None:

@@ -1,5 +1,6 @@
 """From a running Spark query to the pixels, and through the loss of Redis."""
 
+import re
 import time
 from typing import Any
 
@@ -54,15 +55,14 @@ def now_ms() -> int:
 def test_a_job_is_found_opened_and_seen_to_move(running: Stack, logged_in: Page) -> None:
     page = logged_in
     page.get_by_role("link", name="ranking").click()
-    expect(page).to_have_url(f"{running.url}/jobs/{JOB_ID}")
+    expect(page).to_have_url(re.compile(re.escape(f"{running.url}/jobs/{JOB_ID}") + r"(\?|$)"))
     wait_for_chart(page, "Number(chart.points) > 40 && chart.state === 'live'")
     seen = chart(page, "points")
     wait_for_chart(page, "Number(chart.points) >= argument + 60", seen)
     # Records complete, their latencies are known, and they are drawn.
     latency = until(lambda: stamped(page, running.url), timeout_s=60, every_s=0.5)
     assert max(p99 or 0 for p99 in latency["p99"]) > 0
-    lines = page.locator("[data-chart] .scatterlayer .trace path.js-line")
-    until(lambda: lines.count() >= 4, timeout_s=PATIENCE_MS / 1000, every_s=0.1)
+    wait_for_chart(page, "Number(chart.lines) >= 4")
 
 
 def test_the_page_outlives_a_lost_redis_and_nothing_of_the_outage_is_missing(

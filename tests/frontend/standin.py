@@ -87,12 +87,14 @@ class Answer:
 @dataclass
 class StandIn:
     """`api` answers REST: path (without /api/v1) and query to a body, an Answer, or None for no
-    connection. Sockets the page opens are in `sockets`, oldest first."""
+    connection. `changes` are the requests that want to change something: method, path, body.
+    Sockets the page opens are in `sockets`, oldest first."""
 
     base: str
     page: Page
     api: Callable[[str, dict[str, str]], Json]
     requests: list[str] = field(default_factory=list)
+    changes: list[tuple[str, str, Json]] = field(default_factory=list)
     sockets: list[WebSocketRoute] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
     on_socket: Callable[[WebSocketRoute], None] = lambda socket: None
@@ -101,7 +103,8 @@ class StandIn:
         self.page.route(f"{self.base}/api/**", self._answer)
         self.page.route_web_socket(lambda url: "/ws/" in url, self._connect)
         self.page.route(
-            f"{self.base}{path}",
+            # Whatever the query is: the page changes its own.
+            lambda url: urlsplit(url).path == urlsplit(path).path,
             lambda route: route.fulfill(
                 body=html,
                 content_type="text/html",
@@ -120,6 +123,8 @@ class StandIn:
         url = urlsplit(route.request.url)
         path = url.path.removeprefix("/api/v1")
         self.requests.append(f"{path}?{url.query}" if url.query else path)
+        if route.request.method != "GET":
+            self.changes.append((route.request.method, path, route.request.post_data_json))
         body = self.api(path, {name: values[0] for name, values in parse_qs(url.query).items()})
         if body is None:
             route.abort("connectionrefused")

@@ -6,6 +6,8 @@ from typing import Any
 
 WINDOW_MS = 50
 SPIKE_EVERY_S = 16
+EXECUTORS = ("1", "2", "driver")
+PARTITIONS = 4
 HOSTS = ("worker-1.spark.internal", "worker-2.spark.internal", "driver.spark.internal")
 COLUMNS = ("count", "p50", "p90", "p99", "p999", "max")
 
@@ -33,7 +35,7 @@ def job(state: str = "running", *, last_seen_ms: int, **changes: Any) -> Json:
     }
 
 
-def windows(start_ms: int, end_ms: int, *, source: str = "record", **collector: int) -> Json:
+def windows(start_ms: int, end_ms: int, *, source: str = "record", **collector: float) -> Json:
     """The WindowBatch of all windows that start in [start_ms, end_ms)."""
     first = -(-start_ms // WINDOW_MS)
     numbers = range(first, -(-end_ms // WINDOW_MS))
@@ -47,6 +49,16 @@ def windows(start_ms: int, end_ms: int, *, source: str = "record", **collector: 
             **{name: [row["latency"][name] for row in rows] for name in COLUMNS},
         },
         "cpu": {host: [row["cpu"][i] for row in rows] for i, host in enumerate(HOSTS)},
+        "committed": {
+            name: [row["committed"][name] for row in rows] for name in COLUMNS if name != "max"
+        },
+        "process_cpu": {
+            executor: [row["cpu"][i] * 1.9 for row in rows] for i, executor in enumerate(EXECUTORS)
+        },
+        "tasks": {
+            "running": [row["tasks"] for row in rows],
+            "waiting": [max(0, row["tasks"] - 2) for row in rows],
+        },
         "state": {
             "flushes": {str(operator): [row["flushes"] for row in rows] for operator in (0, 1)},
             "compactions": {"0": [row["compactions"] for row in rows]},
@@ -54,30 +66,69 @@ def windows(start_ms: int, end_ms: int, *, source: str = "record", **collector: 
         },
         "activities": activities(start_ms, end_ms),
         "rows_in": [row["rows_in"] for row in rows],
-        "backlog_rows": [0 for _ in rows],
+        "backlog_rows": [row["backlog"] for row in rows],
         "batches": [],
         "collector": {"dropped": 0, "late": 0, "unreadable": 0, **collector},
     }
 
 
 def activities(start_ms: int, end_ms: int) -> list[Json]:
-    """A GC pause of 30 ms every 7 s."""
-    first = -(-start_ms // 7_000) * 7_000
-    return [
-        {
-            "kind": "gc",
-            "start_ms": at_ms,
-            "end_ms": at_ms + 30,
-            "executor": "1",
-            "operator": None,
-            "partition": None,
-            "name": "G1 Young Generation",
-            "reason": "G1 Evacuation Pause",
-            "input_bytes": None,
-            "output_bytes": None,
-        }
-        for at_ms in range(first, end_ms, 7_000)
-    ]
+    """A GC pause of 30 ms every 7 s; in every second a batch with its phases and a flush per state
+    store, and in the slow batches compactions as well."""
+    found: list[Json] = []
+    for second in range(start_ms // 1000, -(-end_ms // 1000)):
+        at_ms = second * 1000
+        if at_ms % 7_000 == 0:
+            found.append(
+                _activity(
+                    "gc",
+                    at_ms,
+                    at_ms + 30,
+                    executor="1",
+                    name="G1 Young Generation",
+                    reason="G1 Evacuation Pause",
+                )
+            )
+        found += _batch(second)
+    return [each for each in found if each["start_ms"] < end_ms and each["end_ms"] >= start_ms]
+
+
+PHASES = {"latestOffset": 8, "walCommit": 22, "getBatch": 2, "queryPlanning": 40}
+
+
+def _batch(second: int) -> list[Json]:
+    chance = random.Random(second)
+    slow = second % SPIKE_EVERY_S == 0
+    at_ms = second * 1000 + 100
+    ends_ms = at_ms + (640 if slow else 420) + chance.randrange(40)
+    name = f"batch {second % 100_000}"
+    found = [_activity("batch", at_ms, ends_ms, name=name)]
+    for phase, took_ms in {**PHASES, "addBatch": ends_ms - at_ms - 90}.items():
+        found.append(_activity("phase", at_ms, at_ms + took_ms, name=phase, reason=name))
+        at_ms += took_ms
+    found.append(_activity("phase", at_ms, ends_ms, name="commitOffsets", reason=name))
+    for operator in (0, 1):
+        for partition in range(PARTITIONS):
+            where = {
+                "executor": EXECUTORS[partition % 2],
+                "operator": operator,
+                "partition": partition,
+            }
+            from_ms = second * 1000 + 200 + chance.uniform(0, 60)
+            until_ms = from_ms + chance.uniform(8, 40)
+            found.append(_activity("flush", from_ms, until_ms, name="default", **where))
+            if slow and operator == 0:
+                until_ms += 3
+                found.append(
+                    _activity("compaction", until_ms, until_ms + chance.uniform(150, 420), **where)
+                )
+    return found
+
+
+def _activity(kind: str, start_ms: float, end_ms: float, **more: Any) -> Json:
+    nothing = {"operator": None, "partition": None, "input_bytes": None, "output_bytes": None}
+    named = {"executor": "", "name": "", "reason": ""}
+    return {"kind": kind, "start_ms": start_ms, "end_ms": end_ms, **named, **nothing, **more}
 
 
 def _window(number: int) -> Json:
@@ -103,8 +154,15 @@ def _window(number: int) -> Json:
         }
     load = 92 if busy else 38
     cpu = [min(100.0, max(0.0, load * share + chance.gauss(0, 5))) for share in (1, 0.8, 0.35)]
+    later = {
+        name: value and (value if name == "count" else value + 260)
+        for name, value in latency.items()
+    }
     return {
         "latency": latency,
+        "committed": later,
+        "tasks": 6 if busy else 0,
+        "backlog": (4200 if spiking else 1800) if place < 9 else 0,
         "cpu": cpu,
         "rows_in": latency["count"],
         "flushes": 8 if place == 4 else 0,

@@ -43,4 +43,33 @@ def test_what_is_older_than_the_ring_is_forgotten(blank: Page) -> None:
         for (let i = 0; i < 1000; i += 1) kept.put([pause(i * 10_000, i * 10_000 + 5)]);
         return kept.size;""",
     )
-    assert size <= 15 * 60 / 10 + 1
+    # In bunches of 256: a list is not moved for every single one.
+    assert size <= 15 * 60 / 10 + 1 + 256
+
+
+def test_they_are_found_by_time_whatever_order_they_came_in(blank: Page) -> None:
+    starts = run(
+        blank,
+        "intervals",
+        MADE
+        + """
+        kept.put([pause(300, 310)]);
+        kept.put([pause(150, 160), pause(90, 120), pause(0, 10)]);
+        return kept.within("gc", 100, 400).map(({ start_ms }) => start_ms);""",
+    )
+    assert starts == [90, 150, 300]
+
+
+def test_a_frozen_copy_keeps_what_the_original_forgets(blank: Page) -> None:
+    sizes = run(
+        blank,
+        "intervals",
+        MADE
+        + """
+        kept.put([pause(0, 10)]);
+        const still = kept.freeze();
+        for (let i = 0; i < 600; i += 1) kept.put([pause(1e7 + i, 1e7 + i + 1)]);
+        kept.put(Array.from({ length: 300 }, (_, i) => pause(2e7 + i, 2e7 + i + 1)));
+        return [still.within("gc", 0, 100).length, kept.within("gc", 0, 100).length];""",
+    )
+    assert sizes == [1, 0]

@@ -12,11 +12,11 @@ FakeSocket.all = [];
 const clock = new FakeClock();
 const told = [], troubles = [];
 let polls = 0;
-let answer = async () => ({ items: ["polled"], now_ms: 5 });
+let answer = async () => ({ items: [{ id: "polled" }], now_ms: 5 });
 const list = new m.JobList({
   socketUrl: "ws://test",
   fetchJobs: () => { polls += 1; return answer(); },
-  onJobs: (items) => told.push(items[0]),
+  onJobs: (items) => told.push(items.map(({ id }) => id).join()),
   onTrouble: (error) => troubles.push(error.message),
   onRefused: () => {},
   Socket: FakeSocket, clock, random: () => 0,
@@ -33,7 +33,7 @@ def job_list(blank: Page, body: str) -> Any:
 def test_it_does_not_poll_while_the_socket_is_up(blank: Page) -> None:
     polls, told = job_list(
         blank,
-        """FakeSocket.last.say({ type: "jobs", items: ["pushed"] });
+        """FakeSocket.last.say({ type: "jobs", items: [{ id: "pushed" }] });
         await clock.advance(60_000);
         return [polls, told];""",
     )
@@ -43,7 +43,7 @@ def test_it_does_not_poll_while_the_socket_is_up(blank: Page) -> None:
 def test_it_polls_every_5_s_while_the_socket_is_down(blank: Page) -> None:
     before, after = job_list(
         blank,
-        """FakeSocket.last.say({ type: "jobs", items: ["pushed"] });
+        """FakeSocket.last.say({ type: "jobs", items: [{ id: "pushed" }] });
         FakeSocket.last.drop();
         await settle();
         const before = polls;
@@ -59,8 +59,25 @@ def test_a_failed_poll_is_trouble_only_while_the_socket_is_down(blank: Page) -> 
         """answer = async () => { throw new Error("no answer"); };
         await clock.advance(5000);
         const down = troubles.length;
-        FakeSocket.last.say({ type: "jobs", items: ["pushed"] });
+        FakeSocket.last.say({ type: "jobs", items: [{ id: "pushed" }] });
         await clock.advance(60_000);
         return [down, troubles.length];""",
     )
     assert troubles == [1, 1]
+
+
+def test_a_push_of_changes_is_merged_into_what_is_known(blank: Page) -> None:
+    told = job_list(
+        blank,
+        """const seen = [];
+        list.onJobs = (items) => seen.push(items);
+        FakeSocket.last.say({ type: "jobs", full: true, items: [
+          { id: "a", state: "running", p99_ms: 1 }, { id: "b", state: "running" }] });
+        FakeSocket.last.say({ type: "jobs", full: false, gone: ["b"], items: [
+          { id: "a", p99_ms: 2 }, { id: "c", state: "stale" }] });
+        return seen.at(-1);""",
+    )
+    assert told == [
+        {"id": "a", "state": "running", "p99_ms": 2},
+        {"id": "c", "state": "stale"},
+    ]

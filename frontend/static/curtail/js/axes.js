@@ -1,6 +1,6 @@
 /** Round places for the marks of the axes, with their labels. */
 
-import { count, text as countText, tick } from "./format.js";
+import { count, percent, tick } from "./format.js";
 import { clockTime, hourMinute, windowTime } from "./times.js";
 
 const TIME_STEPS_MS = [
@@ -30,16 +30,28 @@ export function shareAxis() {
   return { type: "linear", range: [0, 103], values: [0, 50, 100], labels: ["0", "50 %", "100 %"] };
 }
 
+/** Percent of one core, of which an executor may have several. */
+export function coresAxis({ high }) {
+  return fromZero(high > 100 ? roundUp(high, [1, 2, 4, 6, 8]) : 100, (top) => round(percent(top)));
+}
+
 /** Whole numbers from zero, with the round value above the highest. */
-export function countAxis(high) {
-  const top = high > 0 ? Math.max(2, roundUp(high, [1, 2, 4, 6, 8])) : 2;
-  return { type: "linear", range: [0, top * 1.06], values: [0, top], labels: ["0", countText(count(top))] };
+export function countAxis({ high }) {
+  return fromZero(high > 0 ? Math.max(2, roundUp(high, [1, 2, 4, 6, 8])) : 2, (top) => round(count(top)));
 }
 
 /** Durations from zero. */
 export function stemAxis({ high }) {
-  const top = high > 0 ? roundUp(high, [1, 2, 5]) : 10;
-  return { type: "linear", range: [0, top * 1.06], values: [0, top], labels: ["0", label(top)] };
+  return fromZero(high > 0 ? roundUp(high, [1, 2, 5]) : 10, label);
+}
+
+// Marks are round: no trailing zeros.
+function round({ value, unit }) {
+  return `${Number(value)} ${unit}`.trim();
+}
+
+function fromZero(top, says) {
+  return { type: "linear", range: [0, top * 1.06], values: [0, top], labels: ["0", says(top)] };
 }
 
 function linearAxis(high) {

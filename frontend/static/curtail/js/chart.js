@@ -1,30 +1,42 @@
 /** Draws the figure and reports what the user does to it: zoom, pan, double-click, cursor. */
 
-import { figure, MARGIN } from "./figure.js";
+import { figure, margins } from "./figure.js";
+import { Heads } from "./heads.js";
+import { paint } from "./paint.js";
 import { palette } from "./palette.js";
 
 const CONFIG = { displayModeBar: false, doubleClick: false, scrollZoom: false, showTips: false };
+// The lines are on the canvas, but a figure without any trace has no axes.
+const NO_LINES = [{ type: "scatter", mode: "lines", x: [null], y: [null], hoverinfo: "skip" }];
 // How far from the cursor a window may be and still be read out.
 const REACH_PX = 5;
 
 export class Chart {
   #colours = null;
   #range = [0, 1];
+  #height = 0;
   #cursorPx = null;
   #dragging = false;
   #drawing = false;
+  #drawn = null; // the last figure
 
-  constructor(root, cursorLine, Plotly, { onRange, onFollow, onCursor, onSize }) {
+  constructor(root, { canvas, plot, heads, cursor }, Plotly, { hidden, onRange, onFollow, onCursor, onSize, onToggle }) {
     this.root = root;
-    this.cursorLine = cursorLine;
+    this.canvas = canvas;
+    this.plot = plot;
+    this.cursorLine = cursor;
     this.Plotly = Plotly;
-    this.plot = document.createElement("div");
-    this.plot.className = "plot";
-    root.prepend(this.plot);
+    this.heads = new Heads(heads, hidden, onToggle);
     this.onRange = onRange;
     this.onFollow = onFollow;
     this.onCursor = onCursor;
-    new ResizeObserver(onSize).observe(root);
+    let widthPx = root.clientWidth;
+    new ResizeObserver(() => {
+      // The height follows from what is drawn; only a new width asks for a new drawing.
+      if (root.clientWidth === widthPx) return;
+      widthPx = root.clientWidth;
+      onSize();
+    }).observe(root);
     this.#watchPointer();
   }
 
@@ -33,23 +45,41 @@ export class Chart {
     return this.#dragging || this.#drawing;
   }
 
+  /** How many lines the last drawing had. */
+  get lines() {
+    return this.#drawn.lines.filter(({ x }) => x.length > 0).length;
+  }
+
+  get colours() {
+    return (this.#colours ??= palette());
+  }
+
   retheme() {
     this.#colours = null;
   }
 
+  /** Milliseconds to pixels from the left edge of the chart, for the range last drawn. */
+  placeOf(ms) {
+    const { l, r } = margins(this.root.clientWidth);
+    const [startMs, endMs] = this.#range;
+    return l + ((ms - startMs) / (endMs - startMs)) * (this.root.clientWidth - l - r);
+  }
+
   async draw(picture) {
-    this.#colours ??= palette();
     const began = performance.now();
-    const { data, layout } = figure({
-      ...picture,
-      colours: this.#colours,
-      width: this.root.clientWidth,
-      height: this.root.clientHeight,
-    });
+    const made = this.compose(picture);
+    const { layout, heads } = made;
+    this.#drawn = made;
     this.#range = picture.range;
+    if (layout.height !== this.#height) {
+      this.#height = layout.height;
+      this.root.style.height = `${layout.height}px`;
+    }
+    this.heads.show(heads);
     this.#drawing = true;
     try {
-      await this.Plotly.react(this.plot, data, layout, CONFIG);
+      await this.Plotly.react(this.plot, NO_LINES, layout, CONFIG);
+      paint(this.canvas, made, picture.range, made.frame, this.colours);
     } finally {
       this.#drawing = false;
     }
@@ -58,12 +88,20 @@ export class Chart {
     return performance.now() - began;
   }
 
+  compose(picture) {
+    return figure({ ...picture, colours: this.colours, width: this.root.clientWidth });
+  }
+
   #listen() {
     this.listening = true;
     this.plot.on("plotly_relayout", (change) => {
-      const start = change["xaxis.range[0]"] ?? change["xaxis.range"]?.[0];
-      const end = change["xaxis.range[1]"] ?? change["xaxis.range"]?.[1];
-      if (start !== undefined && end !== undefined) this.onRange([Number(start), Number(end)]);
+      const range = rangeOf(change);
+      if (range) this.onRange(range);
+    });
+    // While the user pans, Plotly moves its axes by itself.
+    this.plot.on("plotly_relayouting", (change) => {
+      const range = rangeOf(change);
+      if (range) paint(this.canvas, this.#drawn, range, this.#drawn.frame, this.colours);
     });
     this.plot.on("plotly_doubleclick", () => this.onFollow());
   }
@@ -86,8 +124,8 @@ export class Chart {
 
   #moveCursor(event) {
     const px = event.clientX - this.root.getBoundingClientRect().left;
-    const inside = px >= MARGIN.l && px <= this.root.clientWidth - MARGIN.r;
-    this.#cursorPx = inside ? px : null;
+    const { l, r } = margins(this.root.clientWidth);
+    this.#cursorPx = px >= l && px <= this.root.clientWidth - r ? px : null;
     this.#tellCursor();
   }
 
@@ -95,14 +133,23 @@ export class Chart {
     const px = this.#cursorPx;
     this.cursorLine.hidden = px === null;
     if (px === null) {
-      this.onCursor(null, 0);
+      this.heads.read(new Map());
+      this.onCursor(null, 0, []);
       return;
     }
     this.cursorLine.style.transform = `translateX(${px}px)`;
+    const { l, r } = margins(this.root.clientWidth);
     const [startMs, endMs] = this.#range;
-    const msPerPx = (endMs - startMs) / (this.root.clientWidth - MARGIN.l - MARGIN.r);
-    this.onCursor(startMs + (px - MARGIN.l) * msPerPx, REACH_PX * msPerPx);
+    const msPerPx = (endMs - startMs) / (this.root.clientWidth - l - r);
+    const series = this.#drawn?.heads.flatMap(({ items }) => items) ?? [];
+    this.heads.read(this.onCursor(startMs + (px - l) * msPerPx, REACH_PX * msPerPx, series));
   }
+}
+
+function rangeOf(change) {
+  const start = change["xaxis.range[0]"] ?? change["xaxis.range"]?.[0];
+  const end = change["xaxis.range[1]"] ?? change["xaxis.range"]?.[1];
+  return start === undefined || end === undefined ? null : [Number(start), Number(end)];
 }
 
 /** Plotly, once its script has run. */

@@ -1,4 +1,4 @@
-/** A group of buttons of which one is pressed; the pressed one's value is the choice. */
+/** A group of buttons of which one is pressed; its value is the choice. Returns how to press another. */
 
 export function choice(group, value, onChoose) {
   const buttons = [...group.querySelectorAll("button")];
@@ -12,4 +12,5 @@ export function choice(group, value, onChoose) {
     onChoose(button.value);
   });
   show(value);
+  return show;
 }

@@ -1,99 +1,150 @@
-/** The Plotly figure for a ring and a time range: data and layout, no drawing. */
+/** The figure for a ring and a time range: its lines in pixels and Plotly's layout, no drawing. */
 
 import { timeMarks } from "./axes.js";
 import { bucketLength, reduce } from "./downsample.js";
+import { LANES_BELOW_MS, lanesPx } from "./lanes.js";
 import { PANELS } from "./panels.js";
+import { HEAD_PX, stack, toPixels } from "./stack.js";
 import { zoneName } from "./times.js";
 
-export const PERCENTILE_NAMES = { p50: "p50", p90: "p90", p99: "p99", p999: "p99.9" };
-export const MARGIN = { l: 62, r: 32, t: 24, b: 40 };
-
+// Two points of each are kept. A low panel looks the same with half as many.
 const BUCKETS = 700;
+const BUCKETS_LOW = 350;
+const LOW_PX = 100;
 // A 1 s micro-batch leaves up to 0.95 s without records; what is further apart is not joined.
 const GAP_MS = 1500;
 // Beyond this many points the dots run into each other.
 const DOTTED_POINTS = 420;
-const DOT_PX = 4;
 const PX_PER_TIME_MARK = 96;
-// Between panels there is room for the title of the lower one.
-const BETWEEN_PX = 30;
+const PX_PER_LABEL = 13;
+const LEAST_PX = 1.5;
 
+/** Incidents are marked in the strip above the first panel's heading. */
+export const MARKS_PX = 16;
+
+export function margins(width) {
+  const narrow = width < 560;
+  return { l: narrow ? 50 : 62, r: narrow ? 10 : 24, t: MARKS_PX + HEAD_PX, b: 40 };
+}
+
+/**
+ * → {lines, dots: [{x, y, look}], layout, frame, heads: [{title, note, items, topPx}]}
+ *
+ * x in epoch milliseconds; y in pixels from the bottom, as all panels share one axis (stack.js).
+ */
 export function figure(picture) {
-  const { ring, range, width } = picture;
-  const [startMs, endMs] = range;
+  const margin = margins(picture.width);
+  const innerPx = picture.width - margin.l - margin.r;
+  const drawn = PANELS.map((panel) => contents(panel, { ...picture, innerPx }));
+  const { total, places } = stack(drawn.map(({ px }) => px));
+  const made = { lines: [], dots: [], marks: [] };
+  drawn.forEach((panel, i) => {
+    if (panel.lanes) addLanes(panel.lanes, places[i], picture.range, innerPx, made);
+    else addValues(panel, places[i], made);
+  });
+  return {
+    lines: made.lines,
+    dots: made.dots,
+    layout: layout(picture, { margin, innerPx, total, marks: made.marks }),
+    frame: { width: picture.width, height: margin.t + total + margin.b, margin, total },
+    heads: drawn.map(({ title, note, items }, i) => {
+      const topPx = margin.t + total - places[i].bottom - places[i].px - HEAD_PX;
+      return { title, note, items, topPx };
+    }),
+  };
+}
+
+function contents(panel, picture) {
+  const [startMs, endMs] = picture.range;
+  if (panel.lanes && endMs - startMs <= LANES_BELOW_MS) {
+    const lanes = panel.lanes(picture).filter(({ key }) => !picture.hidden.has(key));
+    const items = panel.lanesNamed ? stemsOf(panel, picture).all : [];
+    if (lanes.length) return { title: panel.lanesTitle, note: "", items, lanes, px: lanesPx(lanes.length) };
+  }
+  const found = panel.stems ? stemsOf(panel, picture) : seriesOf(panel, picture);
+  const extent = { low: Infinity, high: -Infinity };
+  for (const { y, x } of found.drawn) stretch(extent, x, y, picture.range);
+  const nothing = extent.high === -Infinity && found.drawn.length === found.all.length;
+  return {
+    title: panel.title,
+    note: nothing && picture.state === "there" ? panel.absent : "",
+    items: nothing ? [] : found.all,
+    drawn: found.drawn,
+    dotted: panel.dotted,
+    px: panel.px,
+    axis: panel.axis(extent, picture.scale),
+  };
+}
+
+function seriesOf(panel, picture) {
+  const { ring, range: [startMs, endMs], hidden, innerPx } = picture;
   // A gap's length more on either side, so that lines run out of the picture.
   const shape = {
     ...ring.span(startMs - GAP_MS, endMs + GAP_MS),
     windowMs: ring.windowMs,
-    bucketMs: bucketLength(endMs - startMs, Math.min(BUCKETS, width - MARGIN.l - MARGIN.r), ring.windowMs),
+    bucketMs: bucketLength(endMs - startMs, Math.min(panel.px > LOW_PX ? BUCKETS : BUCKETS_LOW, innerPx), ring.windowMs),
     gapMs: GAP_MS,
   };
-  const drawn = PANELS.map((panel, place) => drawPanel(panel, place, shape, picture));
-  return {
-    data: drawn.flatMap(({ data }) => data),
-    layout: { ...layout(picture, drawn), shapes: drawn.flatMap(({ shapes }) => shapes) },
-  };
+  const all = panel.series(picture);
+  const drawn = all
+    .filter(({ key }) => !hidden.has(key))
+    .map(({ at, look }) => ({ ...reduce(at, shape), look }));
+  return { all, drawn };
 }
 
-function drawPanel(panel, place, shape, { ring, intervals, range, hidden, colours }) {
-  const axis = axisName(place);
-  // A panel without a trace is not drawn: one that shows nothing keeps it in its place.
-  const data = [line({ x: [null], y: [null] }, { axis })];
-  const shapes = [];
-  const extent = { low: Infinity, high: -Infinity };
-  if (panel.stems) {
-    const stems = panel.stems(intervals, range);
-    for (const { start_ms, end_ms } of stems) stretch(extent, { x: [start_ms], y: [end_ms - start_ms] }, range);
-    shapes.push(stemPath(stems, panel.colour(colours), axis));
-  } else {
-    for (const { key, at, look } of panel.series(ring, colours)) {
-      if (hidden.has(key)) continue;
-      const series = reduce(at, shape);
-      stretch(extent, series, range);
-      data.push(line(series, { ...look, axis }));
-      const dotted = panel.dotted && series.x.length <= DOTTED_POINTS;
-      shapes.push(dots(dotted ? series : series.lone, { ...look, axis }));
-    }
+function stemsOf(panel, picture) {
+  const { range: [startMs, endMs], hidden, innerPx } = picture;
+  const all = panel.stems(picture);
+  const drawn = all
+    .filter(({ key }) => !hidden.has(key))
+    .map(({ items, look }) => ({ ...stems(items, (endMs - startMs) / innerPx), look }));
+  return { all: all.map((series) => ({ ...series, read: null })), drawn };
+}
+
+// One upright line per interval: a short pause stays visible at any zoom. Of those that would fall
+// on the same pixel, the one that reaches highest stays.
+function stems(items, msPerPx) {
+  const kept = new Map();
+  for (const item of items) {
+    const pixel = Math.floor(item.atMs / msPerPx);
+    if (!(kept.get(pixel)?.to >= item.to)) kept.set(pixel, item);
   }
-  return { panel, extent, data, shapes: shapes.filter(Boolean) };
-}
-
-function axisName(place) {
-  return place === 0 ? "y" : `y${place + 1}`;
-}
-
-function line({ x, y }, { colour, axis, width, dash = "solid", opacity = 1 }) {
-  return {
-    type: "scatter",
-    mode: "lines",
-    x,
-    y,
-    xaxis: "x",
-    yaxis: axis,
-    hoverinfo: "skip",
-    opacity,
-    // Already reduced: Plotly's own simplification has nothing left to leave out.
-    line: { color: colour, width, dash, simplify: false },
-  };
-}
-
-// Plotly's markers are one element each, more than a thousand per redraw. A line of no length with
-// round ends (plotly.css) is a dot as well, and all dots of a series are one path.
-function dots({ x, y }, { colour, axis }) {
-  let path = "";
-  for (let i = 0; i < x.length; i += 1) {
-    if (y[i] !== null) path += `M${x[i]},${y[i]}L${x[i]},${y[i]}`;
+  const x = [];
+  const y = [];
+  for (const { atMs, from, to } of kept.values()) {
+    x.push(atMs, atMs, null);
+    y.push(from, to, null);
   }
-  return path && { type: "path", path, xref: "x", yref: axis, line: { color: colour, width: DOT_PX } };
+  return { x, y, lone: { x: [], y: [] } };
 }
 
-// One upright line per interval, as high as it was long: a short pause stays visible at any zoom.
-function stemPath(intervals, colour, axis) {
-  const path = intervals.map(({ start_ms, end_ms }) => `M${start_ms},0L${start_ms},${end_ms - start_ms}`).join("");
-  return path && { type: "path", path, xref: "x", yref: axis, line: { color: colour, width: 1.5 } };
+function addValues({ drawn, dotted, axis }, place, { lines, dots, marks }) {
+  const px = toPixels(place, axis);
+  axis.values.forEach((value, i) => marks.push([px(value), axis.labels[i]]));
+  for (const { x, y, lone, look } of drawn) {
+    const points = { x, y: y.map(px), look };
+    lines.push(points);
+    dots.push(dotted && x.length <= DOTTED_POINTS ? points : { x: lone.x, y: lone.y.map(px), look });
+  }
 }
 
-function stretch(extent, { x, y }, [startMs, endMs]) {
+function addLanes(lanes, { bottom, px }, [startMs, endMs], innerPx, { lines, marks }) {
+  // However short, an interval is seen.
+  const leastMs = (LEAST_PX * (endMs - startMs)) / innerPx;
+  const pitch = px / lanes.length;
+  const every = Math.ceil(PX_PER_LABEL / pitch);
+  lanes.forEach(({ label, look, items }, i) => {
+    const at = bottom + px - (i + 0.5) * pitch;
+    if (i % every === 0) marks.push([at, label]);
+    lines.push({
+      x: items.flatMap(([fromMs, toMs]) => [fromMs, Math.max(toMs, fromMs + leastMs), null]),
+      y: items.flatMap(() => [at, at, null]),
+      look,
+    });
+  });
+}
+
+function stretch(extent, x, y, [startMs, endMs]) {
   for (let i = 0; i < x.length; i += 1) {
     if (y[i] === null || x[i] < startMs || x[i] > endMs) continue;
     if (y[i] < extent.low) extent.low = y[i];
@@ -101,9 +152,12 @@ function stretch(extent, { x, y }, [startMs, endMs]) {
   }
 }
 
-function layout({ range, scale, zone, colours, width, height }, drawn) {
-  const times = timeMarks(range, Math.max(3, (width - MARGIN.l - MARGIN.r) / PX_PER_TIME_MARK), zone);
+function layout({ range, zone, colours, width }, { margin, innerPx, total, marks }) {
+  const times = timeMarks(range, Math.max(3, innerPx / PX_PER_TIME_MARK), zone);
+  marks.sort(([a], [b]) => a - b);
   const axis = {
+    // Numbers, not dates: Plotly knows no zones, and moves dates by the browser's offset.
+    type: "linear",
     gridcolor: colours.hairline,
     gridwidth: 1,
     zeroline: false,
@@ -112,68 +166,31 @@ function layout({ range, scale, zone, colours, width, height }, drawn) {
     tickmode: "array",
     tickfont: { color: colours.muted, size: 12 },
   };
-  const axes = {};
-  const annotations = [];
-  domains(height).forEach((domain, place) => {
-    const { panel, extent } = drawn[place];
-    const { type, range: shown, values, labels } = panel.axis(extent, scale);
-    const name = axisName(place).replace("y", "yaxis");
-    axes[name] = { ...axis, domain, fixedrange: true, type, range: shown, tickvals: values, ticktext: labels };
-    const nothing = extent.high === -Infinity && panel.absent;
-    annotations.push(panelTitle(nothing ? `${panel.title} — ${panel.absent}` : panel.title, `${axisName(place)} domain`, colours));
-  });
   return {
     width,
-    height,
-    margin: { ...MARGIN, pad: 4 },
+    height: margin.t + total + margin.b,
+    margin: { ...margin, pad: 4 },
     font: { family: colours.font, color: colours.ink, size: 12 },
     paper_bgcolor: "rgba(0,0,0,0)",
     plot_bgcolor: "rgba(0,0,0,0)",
     showlegend: false,
-    // The legend rows read out the exact windows; Plotly's labels would show reduced points.
+    // The headings read out the exact windows; Plotly's labels would show reduced points.
     hovermode: false,
     dragmode: coarse() ? false : "zoom",
     xaxis: {
       ...axis,
-      // Numbers, not dates: Plotly knows no zones, and moves dates by the browser's offset.
-      type: "linear",
-      anchor: axisName(PANELS.length - 1),
       range: [...range],
       tickvals: times.values,
       ticktext: times.labels,
       title: { text: zoneName(range[1], zone), font: { color: colours.muted, size: 12 }, standoff: 4 },
     },
-    ...axes,
-    annotations,
-  };
-}
-
-/** The vertical share of each panel, from the top, as Plotly counts it: from the bottom. */
-function domains(height) {
-  const inner = height - MARGIN.t - MARGIN.b;
-  const gap = BETWEEN_PX / inner;
-  const free = 1 - gap * (PANELS.length - 1);
-  const weights = PANELS.reduce((sum, { weight }) => sum + weight, 0);
-  let top = 1;
-  return PANELS.map(({ weight }) => {
-    const bottom = Math.max(0, top - (free * weight) / weights);
-    const domain = [bottom, top];
-    top = bottom - gap;
-    return domain;
-  });
-}
-
-function panelTitle(text, yref, colours) {
-  return {
-    text,
-    xref: "paper",
-    x: 0,
-    xanchor: "left",
-    yref,
-    y: 1,
-    yanchor: "bottom",
-    showarrow: false,
-    font: { color: colours.muted, size: 12 },
+    yaxis: {
+      ...axis,
+      range: [0, total],
+      fixedrange: true,
+      tickvals: marks.map(([at]) => at),
+      ticktext: marks.map(([, label]) => label),
+    },
   };
 }
 

@@ -1,115 +1,134 @@
-/** The job page: wires the feed, the ring, the view and what is drawn from them. */
+/** The job page: wires the feed, the scene and what is drawn from it. */
 
 import { apiUrl, getJson, socketUrl, toLogin } from "./api.js";
 import { Chart, plotlyLoaded } from "./chart.js";
-import { choice } from "./choice.js";
+import { Compare } from "./compare.js";
+import { wireControls } from "./controls.js";
 import { wireCopyButtons } from "./copy.js";
 import { part, setText } from "./dom.js";
+import { csvUrl, fileName, pictureOf, savePng } from "./download.js";
 import { showFacts } from "./facts.js";
 import { Feed, historyRange } from "./feed.js";
-import { PERCENTILE_NAMES } from "./figure.js";
-import { duration, percent, text } from "./format.js";
 import { healthLine } from "./health.js";
-import { keepOnly, placeOf } from "./hosts.js";
-import { Intervals } from "./intervals.js";
-import { Legend } from "./legend.js";
+import { Incidents } from "./incidents.js";
 import { Numbers } from "./numbers.js";
-import { recall, remember } from "./remember.js";
-import { PERCENTILES, WindowRing } from "./ring.js";
+import { pace } from "./pace.js";
+import { readings } from "./readout.js";
+import { recall } from "./remember.js";
+import { latencyColumn } from "./ring.js";
+import { Scene } from "./scene.js";
 import { NOT_LOGGED_IN } from "./socket.js";
 import { windowNear } from "./stats.js";
 import { pageStatus, SILENT_AFTER_MS } from "./status.js";
+import { Techniques } from "./techniques.js";
 import { onTheme } from "./theme.js";
-import { windowTime } from "./times.js";
-import { SPANS_MS, View } from "./view.js";
+import { windowTime, zoneName } from "./times.js";
+import { format, parse } from "./urlstate.js";
+import { SPANS_MS } from "./view.js";
 import { chosenZone, onZone } from "./zone.js";
 
-const TICK_MS = 250; // at most four redraws a second
 const JOB_EVERY_MS = 10_000;
-// A click on a number shows its window with this much on either side.
+// A click on a number or an incident shows its windows with this much on either side.
 const AROUND_MS = 2500;
-const SHORTEST_ZOOM_MS = 500;
 
 const id = part("job").dataset.job;
 const jobPath = `jobs/${encodeURIComponent(id)}`;
 const chartRoot = part("chart");
-const ring = new WindowRing();
-const intervals = new Intervals();
-const hidden = new Set(); // series switched off in the legends
-const spanValues = SPANS_MS.map(String);
-const view = new View(Number(recall("span", spanValues, "300000")));
-let scale = recall("scale", ["log", "linear"], "log");
-let still = null; // the windows as they were when the user paused
+const asked = parse(location.search);
+const look = {
+  scale: asked.scale ?? recall("scale", ["log", "linear"], "log"),
+  which: asked.which ?? "processed",
+  hidden: new Set(asked.hidden), // series switched off in the headings
+};
 let job = null;
 let sure = true; // whether the server can be reached, so that the job's state is known
 let gone = false; // the server says that it knows no such job
 let chart = null;
+let Plotly = null;
 let dirty = true;
-let restUntilMs = 0;
+let wanted = asked.range; // what the address asks for, until the first windows are here
 
-const shown = () => still ?? ring;
 const touch = () => (dirty = true);
-
-const latencyLegend = new Legend(part("latency-legend"), hidden, touch);
-const hostLegend = new Legend(part("host-legend"), hidden, touch);
-latencyLegend.show(PERCENTILES.map((key) => ({ key, name: PERCENTILE_NAMES[key], swatch: key })));
-const numbers = new Numbers(part("stats"), part("stats-caption"), ([startMs, endMs]) =>
-  pause([startMs - AROUND_MS, endMs + AROUND_MS]),
-);
-
+const fetchWindows = async (startMs, endMs) => {
+  const range = `start_ms=${Math.floor(startMs)}&end_ms=${Math.floor(endMs)}`;
+  const [windows, { items }] = await Promise.all([
+    getJson(apiUrl(`${jobPath}/windows?${range}`)),
+    getJson(apiUrl(`${jobPath}/activities?${range}`)),
+  ]);
+  return { ...windows, activities: items };
+};
+const spanMs = [asked.spanMs, Number(recall("span", SPANS_MS.map(String), "300000"))].find((ms) => SPANS_MS.includes(ms));
+const scene = new Scene(spanMs, { fetchWindows, nowMs: () => feed.serverNowMs(), onChange: changed });
 const feed = new Feed({
   socketUrl: socketUrl(jobPath),
-  fetchWindows: async (startMs, endMs) => {
-    const range = `start_ms=${Math.floor(startMs)}&end_ms=${Math.floor(endMs)}`;
-    const [windows, { items }] = await Promise.all([
-      getJson(apiUrl(`${jobPath}/windows?${range}`)),
-      getJson(apiUrl(`${jobPath}/activities?${range}`)),
-    ]);
-    return { ...windows, activities: items };
-  },
+  fetchWindows,
   firstRange: (nowMs) => historyRange(nowMs, job?.last_seen_ms ?? null),
-  lastMs: () => ring.lastMs,
+  lastMs: () => scene.ring.lastMs,
   onWindows: take,
   onRefused: (code) => (code === NOT_LOGGED_IN ? toLogin() : lose()),
 });
+const numbers = new Numbers(part("stats"), part("stats-caption"), ([startMs, endMs]) =>
+  scene.pause([startMs - AROUND_MS, endMs + AROUND_MS]),
+);
+const nowMs = () => feed.serverNowMs();
+const compare = new Compare({ jobPath, zone: chosenZone, onChange: changed });
+const techniques = new Techniques({ jobPath, nowMs, zone: chosenZone });
+const incidents = new Incidents({
+  jobPath,
+  nowMs,
+  zone: chosenZone,
+  onShow: ({ onset_ms, end_ms }) => {
+    const endMs = end_ms ?? Math.min(nowMs(), onset_ms + 30_000);
+    const around = Math.max(AROUND_MS, (endMs - onset_ms) / 2);
+    scene.pause([onset_ms - around, endMs + around]);
+  },
+  onOpen: changed,
+});
 
 function take(batch, skip) {
-  ring.put(batch, skip);
-  intervals.put(batch.activities);
-  still?.put(batch, skip);
+  scene.take(batch, skip);
+  if (wanted && skip) {
+    const range = wanted;
+    wanted = null;
+    scene.pause(range);
+  }
   if (batch.latency.source !== "none") part("batch-level").hidden = batch.latency.source !== "batch";
-  const health = healthLine(batch.collector);
-  part("health").hidden = !health;
-  setText(part("health"), health);
-  chartRoot.dataset.points = ring.size;
-  chartRoot.dataset.lastWindowMs = ring.lastMs ?? "";
+  if (batch.committed) part("which-choice").hidden = false;
+  showHealth(batch.collector);
+  chartRoot.dataset.points = scene.ring.size;
+  chartRoot.dataset.lastWindowMs = scene.ring.lastMs ?? "";
   // Paused, only a refill can change what is in sight.
-  if (!view.paused || skip) touch();
-}
-
-function follow() {
-  view.follow();
-  still = null;
+  if (scene.paused && !skip) return;
   touch();
   tick();
 }
 
-function pause(range = view.range(feed.serverNowMs(), ring.lastMs)) {
-  still ??= ring.freeze();
-  view.pause(range);
+function showHealth(collector) {
+  const line = healthLine({ ...job?.collector, ...collector });
+  part("health").hidden = !line;
+  setText(part("health"), line);
+}
+
+/** Something of the view has changed: the address says so, and all is drawn anew. */
+function changed() {
+  const range = scene.paused ? scene.range : wanted;
+  const state = { range, spanMs: scene.view.spanMs, ...look, compare: compare.ranges, incident: incidents.open };
+  history.replaceState(null, "", format(state));
+  compare.show(look.which, Plotly, chart?.colours);
+  controls.show(scene, look);
   touch();
   tick();
 }
 
-function showStatus(nowMs) {
+function showStatus() {
   const downForMs = feed.downSinceMs === null ? 0 : Date.now() - feed.downSinceMs;
   const status = pageStatus({
     connection: feed.connection,
     downForMs,
-    paused: view.paused,
+    paused: scene.paused,
     jobState: job?.state,
-    lastMs: ring.lastMs,
-    nowMs,
+    lastMs: scene.ring.lastMs,
+    nowMs: nowMs(),
   });
   chartRoot.dataset.state = status.state;
   part("status").dataset.tone = status.tone;
@@ -119,8 +138,6 @@ function showStatus(nowMs) {
     sure = !sure;
     showJob();
   }
-  part("follow").setAttribute("aria-pressed", String(!view.paused));
-  part("pause").setAttribute("aria-pressed", String(view.paused));
   return status;
 }
 
@@ -128,61 +145,54 @@ function showJob() {
   if (job) showFacts(part("facts"), job, chosenZone(), sure);
 }
 
-function showNumbers(state, nowMs) {
-  const source = shown();
-  if (source.lastMs === null) {
+function showNumbers(state) {
+  const { ring, range } = scene.shown;
+  if (ring.lastMs === null) {
     numbers.clear();
     return;
   }
   // Live, windows are a moment behind the clock; ten seconds end with the newest of them.
-  const newestMs = source.lastMs + source.windowMs;
-  const endMs = view.paused ? Math.min(view.range(nowMs, null)[1], newestMs) : newestMs;
-  numbers.update(source, endMs, state === "live" || state === "behind", chosenZone());
+  const newestMs = ring.lastMs + ring.windowMs;
+  const endMs = scene.paused ? Math.min(range[1], newestMs) : newestMs;
+  numbers.update(ring, look.which, endMs, state === "live" || state === "behind", chosenZone());
 }
 
-function showCursor(atMs, reachMs) {
-  const source = shown();
-  const number = atMs === null ? null : windowNear(source, atMs, reachMs);
-  const latencies = new Map();
-  const hosts = new Map();
-  if (number !== null) {
-    for (const key of PERCENTILES) latencies.set(key, text(duration(source.value(key, number))));
-    for (const host of source.names("cpu")) hosts.set(host, text(percent(source.of("cpu", host, number))));
-  }
-  const time = atMs === null ? "" : windowTime(number === null ? Math.floor(atMs) : number * source.windowMs, chosenZone());
-  latencyLegend.read(time, latencies);
-  hostLegend.read("", hosts);
+function showCursor(atMs, reachMs, series) {
+  const { ring } = scene.shown;
+  const number = atMs === null ? null : windowNear(ring, atMs, reachMs, latencyColumn(look.which, "p999"));
+  const windowMs = number === null ? Math.floor(atMs) : number * ring.windowMs;
+  setText(part("cursor-time"), atMs === null ? "" : `${windowTime(windowMs, chosenZone())} ${zoneName(windowMs, chosenZone())}`);
+  return atMs === null ? new Map() : readings(series, number, atMs, reachMs);
 }
 
-async function draw(nowMs) {
+function picture() {
+  return { ...scene.shown, ...look, zone: chosenZone() };
+}
+
+async function draw() {
   dirty = false;
-  const source = shown();
-  const hosts = source.names("cpu");
-  keepOnly(hosts);
-  hostLegend.show(
-    hosts.map((host) => {
-      const { colour, dash } = placeOf(host);
-      return { key: host, name: host, swatch: `host-${colour + 1}`, dash };
-    }),
-  );
-  const range = view.range(nowMs, source.lastMs);
-  const tookMs = await chart.draw({ ring: source, intervals, range, scale, zone: chosenZone(), hidden });
-  // A slow machine gets to do other things for two thirds of the time.
-  restUntilMs = performance.now() + 2 * tookMs;
-  chartRoot.dataset.drawn = Number(chartRoot.dataset.drawn) + 1;
+  const shown = picture();
+  const tookMs = await chart.draw(shown);
+  incidents.mark(chart, shown.range);
+  controls.bands(chart, shown.range, compare.ranges);
+  part("csv").href = csvUrl(jobPath, shown.range);
+  chartRoot.dataset.drawnWindowMs = shown.ring.lastMs;
+  chartRoot.dataset.lines = chart.lines;
   chartRoot.dataset.drawMs = tookMs.toFixed(1);
-  part("chart-note").hidden = source.size > 0;
-  setText(part("chart-note"), source.size > 0 ? "" : "No windows yet");
+  chartRoot.dataset.drawn = Number(chartRoot.dataset.drawn) + 1;
+  const note = { loading: "Loading windows…", failed: "These windows could not be loaded. Trying again.", there: shown.ring.size ? "" : "No windows yet" }[shown.state];
+  part("chart-note").hidden = !note;
+  setText(part("chart-note"), note);
+  return tookMs;
 }
 
 function tick() {
   if (document.hidden || gone) return;
-  const nowMs = feed.serverNowMs();
-  const { state } = showStatus(nowMs);
-  showNumbers(state, nowMs);
-  const moving = !view.paused && ring.lastMs !== null && nowMs - ring.lastMs < view.spanMs / 2;
-  if (!chart || !feed.loaded || chart.busy || performance.now() < restUntilMs) return;
-  if (dirty || moving) draw(nowMs);
+  const { state } = showStatus();
+  showNumbers(state);
+  const lastMs = scene.ring.lastMs;
+  const moving = !scene.paused && lastMs !== null && nowMs() - lastMs < scene.view.spanMs / 2;
+  if (chart && feed.loaded && !chart.busy && (dirty || moving)) redraw(dirty);
 }
 
 async function loadJob() {
@@ -190,7 +200,8 @@ async function loadJob() {
     job = await getJson(apiUrl(jobPath));
     showJob();
     // Frames reach the server but not us: the connection is dead, though no one has closed it.
-    if (ring.lastMs !== null && job.last_seen_ms - ring.lastMs > 2 * SILENT_AFTER_MS) feed.reconnect();
+    const lastMs = scene.ring.lastMs;
+    if (lastMs !== null && job.last_seen_ms - lastMs > 2 * SILENT_AFTER_MS) feed.reconnect();
   } catch (error) {
     if (error.status === 404) lose();
     else if (error.status === 0) feed.reconnect();
@@ -209,69 +220,68 @@ function lose() {
   setText(part("trouble"), `The server has no job “${id}” any more. What is drawn here is the last that it sent.`);
 }
 
-function wireControls() {
-  part("follow").addEventListener("click", follow);
-  part("pause").addEventListener("click", () => pause());
-  const span = part("span");
-  span.value = String(view.spanMs);
-  span.addEventListener("change", () => {
-    view.setSpan(Number(span.value));
-    remember("span", span.value);
-    touch();
-  });
-  choice(part("scale-choice"), scale, (chosen) => {
-    scale = chosen;
-    remember("scale", chosen);
-    touch();
-  });
-  document.addEventListener("keydown", (event) => {
-    if (event.key !== " " || event.ctrlKey || event.metaKey || event.altKey) return;
-    // On a button the space bar presses that button.
-    if (event.target.closest("input, select, textarea, button, a")) return;
-    event.preventDefault();
-    if (view.paused) follow();
-    else pause();
-  });
-  document.addEventListener("visibilitychange", () => {
-    if (document.hidden) return;
-    feed.refill();
-    touch();
-    tick();
-  });
-  onZone(() => {
-    showJob();
-    touch();
-  });
-  onTheme(() => {
-    chart?.retheme();
-    touch();
-  });
-}
-
 async function loadChart() {
   try {
-    const Plotly = await plotlyLoaded(part("plotly"));
-    chart = new Chart(chartRoot, part("cursor"), Plotly, {
-      onRange: ([startMs, endMs]) => {
-        const short = Math.max(0, SHORTEST_ZOOM_MS - (endMs - startMs)) / 2;
-        pause([startMs - short, endMs + short]);
-      },
-      onFollow: follow,
-      onCursor: showCursor,
-      onSize: touch,
-    });
-    setText(part("chart-note"), "Loading windows…");
-    tick();
+    Plotly = await plotlyLoaded(part("plotly"));
   } catch {
     setText(part("chart-note"), "The chart could not be loaded. The numbers above are live; reload the page to try again.");
+    return;
   }
+  const parts = { canvas: part("lines"), plot: part("plot"), heads: part("heads"), cursor: part("cursor") };
+  chart = new Chart(chartRoot, parts, Plotly, {
+    hidden: look.hidden,
+    onRange: (range) => scene.pause(range),
+    onFollow: () => scene.follow(),
+    onCursor: showCursor,
+    onSize: touch,
+    onToggle: changed,
+  });
+  setText(part("chart-note"), "Loading windows…");
+  changed();
 }
 
-wireControls();
+const [beat, redraw] = pace(tick, draw);
+const controls = wireControls({
+  scene,
+  look,
+  compare,
+  incidents,
+  changed,
+  savePng: () => {
+    const { range } = scene;
+    const made = pictureOf(chart.compose(picture()), { job: id, range, zone: chosenZone(), colours: chart.colours });
+    return savePng(Plotly, made, fileName(id, range, "png"));
+  },
+});
+document.addEventListener("visibilitychange", () => {
+  if (document.hidden) return;
+  feed.refill();
+  touch();
+  tick();
+});
+onZone(() => {
+  showJob();
+  compare.fill();
+  incidents.render();
+  techniques.render();
+  changed();
+});
+onTheme(() => {
+  chart?.retheme();
+  changed();
+});
 wireCopyButtons();
 loadChart();
-setInterval(tick, TICK_MS);
 setInterval(() => document.hidden || gone || loadJob(), JOB_EVERY_MS);
+incidents.open = asked.incident;
+compare.ranges = asked.compare;
+compare.fill();
 // The first fetch asks for the job's last 15 minutes, which may be long ago: so know the job first.
 await loadJob();
-if (!gone) feed.start();
+if (!gone) {
+  feed.start();
+  changed();
+  beat();
+  incidents.poll();
+  techniques.poll();
+}

@@ -1,4 +1,8 @@
-/** The list of jobs: pushed over a WebSocket, polled over REST while that is down. */
+/**
+ * The list of jobs: pushed over a WebSocket, polled over REST while that is down.
+ *
+ * A push has all jobs, or (`full` is false) only the fields that changed and who is gone.
+ */
 
 import { clock as realClock } from "./clock.js";
 import { SteadySocket } from "./socket.js";
@@ -8,6 +12,7 @@ const POLL_MS = 5000;
 export class JobList {
   #timer = null;
   #down = true;
+  #known = new Map();
 
   constructor({ socketUrl, fetchJobs, onJobs, onTrouble, onRefused, Socket, clock = realClock, random }) {
     this.fetchJobs = fetchJobs;
@@ -34,7 +39,7 @@ export class JobList {
     if (message.type !== "jobs") return;
     this.#down = false;
     this.clock.cancel(this.#timer);
-    this.onJobs(message.items, message.now_ms ?? null);
+    this.#tell(message);
   }
 
   #lost() {
@@ -46,7 +51,8 @@ export class JobList {
   async #poll() {
     try {
       const answer = await this.fetchJobs();
-      this.onJobs(answer.items, answer.now_ms);
+      // A push that came meanwhile is newer, and has all jobs.
+      if (this.#down) this.#tell(answer);
     } catch (error) {
       // With the socket up the list is right all the same.
       if (this.#down) this.onTrouble(error);
@@ -54,5 +60,12 @@ export class JobList {
     if (!this.#down) return;
     this.clock.cancel(this.#timer);
     this.#timer = this.clock.after(POLL_MS, () => this.#poll());
+  }
+
+  #tell({ items, full = true, gone = [], now_ms = null, store = "ok" }) {
+    if (full) this.#known = new Map(items.map((job) => [job.id, job]));
+    else for (const job of items) this.#known.set(job.id, { ...this.#known.get(job.id), ...job });
+    for (const id of gone) this.#known.delete(id);
+    this.onJobs([...this.#known.values()], now_ms, store);
   }
 }

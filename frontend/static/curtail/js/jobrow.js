@@ -2,63 +2,125 @@
 
 import { jobUrl } from "./api.js";
 import { element, setText } from "./dom.js";
-import { age, NOTHING } from "./format.js";
-import { dayTime } from "./times.js";
+import { age, count, duration, NOTHING, text } from "./format.js";
+import { losses } from "./health.js";
+import { Sparkline } from "./sparkline.js";
+import { isOver, sloRatio, violates } from "./worst.js";
 
 export class JobRow {
-  constructor(job) {
+  #tags = "";
+  #techniques = "";
+
+  constructor(job, { onTag, onEdit }) {
     this.job = job;
+    this.onTag = onTag;
     this.word = element("span");
-    this.state = element("span", { class: "state" }, element("span", { class: "dot", "aria-hidden": "true" }), this.word);
-    this.lastFrame = cell("Last frame", "number");
-    this.started = cell("Run started", "number");
-    this.spark = cell("Spark", "number");
-    this.driver = cell("Driver host", "break");
+    this.since = element("span", { class: "since" });
+    this.state = element("span", { class: "state" }, element("span", { class: "dot", "aria-hidden": "true" }), this.word, this.since);
+    this.tags = element("span", { class: "tags" });
+    this.p99 = element("span", { class: "p99" });
+    this.against = element("span", { class: "against" });
+    this.bar = element("span", { class: "bullet", "aria-hidden": "true" }, element("span", { class: "fill" }));
+    this.spark = new Sparkline();
+    this.backlog = element("span");
+    this.incidents = element("span");
+    this.techniques = element("span", { class: "techniques" });
+    this.collector = element("span");
     const link = element(
       "a",
-      { href: jobUrl(job.id) },
+      { href: jobUrl(job.id), title: `${job.application} / ${job.query}` },
       job.application,
       element("span", { class: "slash" }, " / "),
       element("strong", {}, job.query),
     );
+    const edit = onEdit && element("button", { type: "button", class: "plain", "aria-label": `SLO and tags of ${job.id}` }, "Edit");
+    edit?.addEventListener("click", () => onEdit(this.job));
     this.node = element(
       "tr",
-      {},
-      element("td", { class: "state-cell" }, this.state),
-      element("th", { scope: "row", class: "break" }, link),
-      this.lastFrame.node,
-      this.started.node,
-      this.spark.node,
-      this.driver.node,
+      { role: "row" },
+      cell("", "state-cell", this.state),
+      element("th", { scope: "row", role: "rowheader", class: "job-cell" }, link, this.tags),
+      cell("p99", "p99-cell", this.p99, this.against, this.bar),
+      cell("p99, 15 min", "spark-cell", this.spark.node),
+      cell("Backlog", "number", this.backlog),
+      cell("Incidents, 1 h", "number", this.incidents),
+      cell("Techniques", "techniques-cell", this.techniques),
+      cell("Collector", "collector-cell", this.collector),
+      cell("", "edit-cell", edit ?? ""),
     );
   }
 
-  update(job, zone) {
+  update(job) {
     this.job = job;
-    const run = job.run;
+    const { run, slo } = job;
     this.node.dataset.state = job.state;
     setText(this.word, job.state);
-    setText(this.started.value, run ? dayTime(run.started_ms, zone) : NOTHING);
-    setText(this.spark.value, run?.spark_version || NOTHING);
-    setText(this.driver.value, run?.driver_host || NOTHING);
     this.state.title = run?.end_reason ?? "";
+    this.#showLatency(job);
+    this.spark.update(job.p99_recent, slo?.p99_ms ?? null, `p99 of the last 15 minutes, now ${text(duration(job.p99_ms))}`);
+    setText(this.backlog, Number.isFinite(job.backlog_rows) ? `${text(count(job.backlog_rows))} rows` : NOTHING);
+    this.#showIncidents(job);
+    this.#showTags(job.tags ?? []);
+    this.#showTechniques(job.techniques ?? []);
+    const lost = losses(job.collector);
+    setText(this.collector, job.collector ? (lost ? "losses" : "ok") : NOTHING);
+    this.collector.title = lost;
+    this.collector.classList.toggle("warn", lost !== "");
   }
 
   tick(nowMs) {
-    setText(this.lastFrame.value, `${age(nowMs - this.job.last_seen_ms)} ago`);
+    const silentMs = nowMs - this.job.last_seen_ms;
+    // Of a job that runs, a second more or less is no news.
+    setText(this.since, this.job.state === "running" ? "" : `${age(silentMs)} ago`);
   }
 
-  matches(words) {
-    const run = this.job.run;
-    const text = [this.job.application, this.job.query, this.job.id, this.job.state, run?.driver_host, run?.spark_version]
-      .join(" ")
-      .toLowerCase();
-    return words.every((word) => text.includes(word));
+  #showLatency(job) {
+    const ratio = sloRatio(job);
+    const batch = job.p99_source === "batch" ? " by batch" : "";
+    setText(this.p99, `${text(duration(job.p99_ms))}${Number.isFinite(job.p99_ms) ? batch : ""}`);
+    setText(this.against, job.slo ? `of ${text(duration(job.slo.p99_ms))}` : "");
+    this.node.classList.toggle("violated", violates(job));
+    this.bar.hidden = ratio === null || isOver(job);
+    // The mark in the middle is the SLO, the end of the bar twice that.
+    this.bar.firstElementChild.style.width = `${Math.min(100, (ratio ?? 0) * 50)}%`;
+  }
+
+  #showIncidents({ open_incidents: open, incidents_last_hour: hour }) {
+    setText(this.incidents, hour === undefined ? NOTHING : open ? `${hour}, ${open} open` : String(hour));
+    this.incidents.classList.toggle("open", open > 0);
+  }
+
+  #showTags(tags) {
+    const told = tags.join("\n");
+    if (told === this.#tags) return;
+    this.#tags = told;
+    this.tags.replaceChildren(
+      ...tags.map((tag) => {
+        const button = element("button", { type: "button", class: "tag", title: `Only jobs tagged ${tag}` }, tag);
+        button.addEventListener("click", () => this.onTag(tag));
+        return button;
+      }),
+    );
+  }
+
+  #showTechniques(techniques) {
+    const told = JSON.stringify(techniques);
+    if (told === this.#techniques) return;
+    this.#techniques = told;
+    const active = techniques.filter(({ mode }) => mode !== "off");
+    if (active.length === 0) {
+      this.techniques.replaceChildren("off");
+      return;
+    }
+    this.techniques.replaceChildren(
+      ...active.map(({ title, mode, state }) =>
+        element("span", { class: "technique", "data-mode": mode, "data-state": state }, `${title}: ${mode}${state === "applied" ? "" : `, ${state}`}`),
+      ),
+    );
   }
 }
 
 // The label is what a card shows in place of the column's head.
-function cell(label, kind) {
-  const value = element("span");
-  return { value, node: element("td", { class: kind, "data-label": label }, value) };
+function cell(label, kind, ...children) {
+  return element("td", { class: kind, role: "cell", "data-label": label }, ...children);
 }

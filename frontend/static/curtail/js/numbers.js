@@ -2,7 +2,8 @@
 
 import { element, setText } from "./dom.js";
 import { count, duration, NOTHING, percent } from "./format.js";
-import { PERCENTILE_NAMES } from "./figure.js";
+import { PERCENTILE_NAMES } from "./panels.js";
+import { latencyColumn } from "./ring.js";
 import { busiestHost, rowRate, worst } from "./stats.js";
 import { clockTime } from "./times.js";
 
@@ -21,10 +22,10 @@ export class Numbers {
   }
 
   /** Over the ten seconds before `endMs`; `current` says whether that is now. */
-  update(ring, endMs, current, zone) {
+  update(ring, which, endMs, current, zone) {
     const startMs = endMs - NUMBERS_MS;
     for (const name of LATENCIES) {
-      const found = worst(ring, name, startMs, endMs);
+      const found = worst(ring, latencyColumn(which, name), startMs, endMs);
       this.#write(name, duration(found?.value ?? null), "", found && [found.atMs, found.atMs]);
     }
     const rate = rowRate(ring, startMs, endMs);
@@ -33,7 +34,7 @@ export class Numbers {
     const busiest = busiestHost(ring, startMs, endMs);
     this.#write("cpu", percent(busiest?.value ?? null), busiest?.host ?? "", busiest && [startMs, endMs]);
     const when = current ? "the last 10 s" : `the 10 s before ${clockTime(endMs, zone)}`;
-    setText(this.caption, `Latency: worst 50 ms window of ${when}. Rows and CPU: mean over the same 10 s; CPU of the busiest host.`);
+    setText(this.caption, `Latency, ${which}: worst 50 ms window of ${when}. Rows and CPU: mean over the same 10 s; CPU of the busiest host.`);
     this.root.classList.toggle("past", !current);
   }
 

@@ -1,7 +1,11 @@
 /** The colours of tokens.css, resolved for the present theme, for what is drawn outside CSS. */
 
-const NAMES = ["ground", "ink", "muted", "hairline", "p50", "p90", "p99", "p999", "flush", "compaction", "gc"];
-export const HOST_COLOURS = 7;
+const NAMES = [
+  "ground", "ink", "muted", "hairline", "accent", "red",
+  "p50", "p90", "p99", "p999",
+  "flush", "compaction", "gc",
+  "host-1", "host-2", "host-3", "host-4", "host-5", "host-6", "host-7",
+];
 
 export function palette() {
   const probe = document.createElement("span");
@@ -11,7 +15,6 @@ export function palette() {
     return getComputedStyle(probe).color;
   };
   const colours = Object.fromEntries(NAMES.map((name) => [name, resolve(name)]));
-  colours.series = Array.from({ length: HOST_COLOURS }, (_, i) => resolve(`host-${i + 1}`));
   colours.font = getComputedStyle(document.body).fontFamily;
   probe.remove();
   return colours;

@@ -1,75 +1,169 @@
-/** The panels of the job page, from top to bottom: what each shows, its share of the height. */
+/**
+ * The panels of the job page, from top to bottom: what each shows and how high it is.
+ *
+ * A panel has `series(picture)`: [{key, name, at(number), read(value), look}], one value per window;
+ * or `stems(picture)`: [{key, name, look, items}], intervals as upright lines. One with `lanes`
+ * shows single intervals instead once the view is narrow enough (lanes.js).
+ */
 
-import { countAxis, latencyAxis, shareAxis, stemAxis } from "./axes.js";
-import { placeOf } from "./hosts.js";
-import { PERCENTILES } from "./ring.js";
+import { coresAxis, countAxis, latencyAxis, shareAxis, stemAxis } from "./axes.js";
+import { count, duration, percent, text } from "./format.js";
+import { byExecutor, byPhase, byStore } from "./lanes.js";
+import { PHASES } from "./phases.js";
+import { Places } from "./places.js";
+import { latencyColumn, PERCENTILES } from "./ring.js";
 
-/** Each gives `series(source, colours)`: [{key, at(number), look}], or `stems` for intervals. */
+export const PERCENTILE_NAMES = { p50: "p50", p90: "p90", p99: "p99", p999: "p99.9" };
+
+const ROCKSDB = "only the RocksDB state store tells: with it, how many stores of an operator";
+
 export const PANELS = [
   {
     title: "Latency",
-    weight: 4,
+    px: 200,
     dotted: true,
-    series: (ring, colours) =>
+    series: ({ ring, which }) =>
       PERCENTILES.map((name) => ({
         key: name,
-        at: (number) => ring.value(name, number),
-        look: { colour: colours[name], width: 1.5 },
+        name: PERCENTILE_NAMES[name],
+        at: (number) => ring.value(latencyColumn(which, name), number),
+        read: (value) => text(duration(value)),
+        look: { colour: name, width: 1.5 },
       })),
     axis: ({ low, high }, scale) => latencyAxis(low, high, scale),
+    absent: "no records in sight",
   },
   {
     title: "Host CPU",
-    weight: 1.6,
-    series: (ring, colours) =>
-      ring.names("cpu").map((host) => {
-        const { colour, dash } = placeOf(host);
-        return {
-          key: host,
-          at: (number) => ring.of("cpu", host, number),
-          look: { colour: colours.series[colour], width: 1.25, dash, opacity: 0.8 },
-        };
-      }),
+    px: 72,
+    series: perName("cpu", "host", new Places(), (value) => text(percent(value))),
     axis: shareAxis,
+    absent: "no executor reports yet",
   },
-  concurrency("Flushes at once", "flushes", "flush"),
-  concurrency("Compactions at once", "compactions", "compaction"),
   {
-    title: "GC pauses",
-    weight: 1,
-    stems: (intervals, [startMs, endMs]) => intervals.within("gc", startMs, endMs),
-    colour: (colours) => colours.gc,
-    axis: stemAxis,
+    title: "CPU per executor, % of one core",
+    px: 72,
+    series: perName("process_cpu", "executor", new Places(), (value) => text(percent(value))),
+    axis: coresAxis,
+    absent: "no executor reports yet",
   },
   {
     title: "Backlog, rows",
-    absent: "the source does not say",
-    weight: 1,
-    series: (ring, colours) => [
+    px: 56,
+    series: ({ ring }) => [
       {
         key: "backlog",
+        name: "not read yet",
         at: (number) => ring.value("backlog_rows", number),
-        look: { colour: colours.ink, width: 1.25 },
+        read: (value) => text(count(value)),
+        look: { colour: "ink", width: 1.25 },
       },
     ],
-    axis: ({ high }) => countAxis(high),
+    axis: countAxis,
+    absent: "the source does not say",
+  },
+  {
+    title: "Tasks",
+    px: 56,
+    series: ({ ring }) =>
+      [["running", "host-3", "solid"], ["waiting", "host-6", "dash"]].map(([name, colour, dash]) => ({
+        key: `tasks ${name}`,
+        name,
+        at: (number) => ring.value(`tasks_${name}`, number),
+        read: (value) => text(count(value)),
+        look: { colour, width: 1.25, dash },
+      })),
+    axis: countAxis,
+    absent: "no task seen",
+  },
+  {
+    ...concurrency("Flushes at once", "flushes", "flush"),
+    lanes: byStore("flush"),
+    lanesTitle: "Flushes of each state store, operator/partition",
+    absent: `${ROCKSDB} write to disk at once`,
+  },
+  {
+    ...concurrency("Compactions at once", "compactions", "compaction"),
+    lanes: byStore("compaction"),
+    lanesTitle: "Compactions of each state store, operator/partition",
+    absent: `${ROCKSDB} merge files at once`,
+  },
+  {
+    title: "GC pauses",
+    px: 48,
+    stems: ({ intervals, range }) => [
+      {
+        key: "gc",
+        name: "collection",
+        look: { colour: "gc", width: 1.5 },
+        items: intervals.within("gc", ...range).map(({ start_ms, end_ms }) => ({ atMs: start_ms, from: 0, to: end_ms - start_ms })),
+      },
+    ],
+    axis: stemAxis,
+    lanes: byExecutor("gc"),
+    lanesTitle: "GC pauses of each executor",
+    absent: "none in sight",
+  },
+  {
+    title: "Micro-batches by phase",
+    px: 80,
+    stems: ({ intervals, range }) => stackedPhases(intervals.within("phase", ...range)),
+    axis: stemAxis,
+    lanes: byPhase,
+    lanesTitle: "Micro-batches by phase",
+    lanesNamed: true,
+    absent: "none ended in sight",
   },
 ];
+
+function perName(group, kind, places, read) {
+  return ({ ring }) => {
+    const names = ring.names(group);
+    places.keepOnly(names);
+    return names.map((name) => ({
+      key: `${kind} ${name}`,
+      name,
+      at: (number) => ring.of(group, name, number),
+      read,
+      look: { ...places.of(name), width: 1.25, opacity: 0.85 },
+    }));
+  };
+}
 
 // Flush and compaction keep their two colours on every page; operators differ by dash.
 const DASHES = ["solid", "dash", "dot", "dashdot"];
 
-function concurrency(title, group, colourName) {
+function concurrency(title, group, colour) {
   return {
     title,
-    absent: "RocksDB state stores tell, others do not",
-    weight: 1.2,
-    series: (ring, colours) =>
+    px: 56,
+    series: ({ ring }) =>
       ring.names(group).map((operator, place) => ({
         key: `${group} ${operator}`,
+        name: `operator ${operator}`,
         at: (number) => ring.of(group, operator, number),
-        look: { colour: colours[colourName], width: 1.25, dash: DASHES[place % DASHES.length] },
+        read: (value) => text(count(value)),
+        look: { colour, width: 1.25, dash: DASHES[place % DASHES.length] },
       })),
-    axis: ({ high }) => countAxis(high),
+    axis: countAxis,
   };
+}
+
+// A batch is one upright line where it began, its phases one on the other in Spark's order.
+function stackedPhases(phases) {
+  const beganMs = new Map();
+  for (const { reason, start_ms } of phases) {
+    beganMs.set(reason, Math.min(start_ms, beganMs.get(reason) ?? Infinity));
+  }
+  return PHASES.map(({ name, colour }) => ({
+    key: `phase ${name}`,
+    name,
+    look: { colour, width: 2 },
+    items: phases
+      .filter((phase) => phase.name === name)
+      .map(({ reason, start_ms, end_ms }) => {
+        const atMs = beganMs.get(reason);
+        return { atMs, from: start_ms - atMs, to: end_ms - atMs };
+      }),
+  }));
 }

@@ -10,9 +10,24 @@ export const WINDOW_MS = 50;
 export const KEPT_MS = 15 * 60 * 1000;
 export const PERCENTILES = ["p50", "p90", "p99", "p999"];
 
+/** When a record is done: when its row was processed, or when its batch was committed. */
+export const LATENCIES = ["processed", "committed"];
+
 const LATENCY = ["count", ...PERCENTILES, "max"];
-const ROWS = ["rows_in", "backlog_rows"];
-const GROUPS = ["cpu", "flushes", "compactions"];
+const GROUPS = ["cpu", "process_cpu", "flushes", "compactions"];
+// Each column, and where a WindowBatch has it. A server of an older version may lack some.
+const COLUMNS = new Map([
+  ...LATENCY.map((name) => [name, (batch) => batch.latency[name]]),
+  ...LATENCY.map((name) => [latencyColumn("committed", name), (batch) => batch.committed?.[name]]),
+  ["rows_in", (batch) => batch.rows_in],
+  ["backlog_rows", (batch) => batch.backlog_rows],
+  ["tasks_running", (batch) => batch.tasks?.running],
+  ["tasks_waiting", (batch) => batch.tasks?.waiting],
+]);
+
+export function latencyColumn(which, name) {
+  return which === "committed" ? `committed_${name}` : name;
+}
 
 export class WindowRing {
   constructor({ windowMs = WINDOW_MS, capacity = KEPT_MS / WINDOW_MS } = {}) {
@@ -22,8 +37,8 @@ export class WindowRing {
     this.newest = null; // number of the newest window held
     this.frozen = false;
     this.held = new Uint8Array(capacity);
-    this.columns = new Map([...LATENCY, ...ROWS].map((name) => [name, emptyColumn(capacity)]));
-    // Series that come and go: host or operator → {column, newest}
+    this.columns = new Map([...COLUMNS.keys()].map((name) => [name, emptyColumn(capacity)]));
+    // Series that come and go: host, executor or operator → {column, newest}
     this.groups = new Map(GROUPS.map((group) => [group, new Map()]));
   }
 
@@ -38,14 +53,19 @@ export class WindowRing {
 
   /** Takes a WindowBatch; `skip` holds window starts for which newer values are already here. */
   put(batch, skip = null) {
-    const given = { cpu: batch.cpu, flushes: batch.state.flushes, compactions: batch.state.compactions };
+    const given = {
+      cpu: batch.cpu,
+      process_cpu: batch.process_cpu ?? {},
+      flushes: batch.state.flushes,
+      compactions: batch.state.compactions,
+    };
+    const columns = [...COLUMNS].map(([name, of]) => [this.columns.get(name), of(batch)]).filter(([, values]) => values);
     for (let i = 0; i < batch.t.length; i += 1) {
       if (skip?.has(batch.t[i])) continue;
       const number = Math.floor(batch.t[i] / this.windowMs);
       const slot = this.#claim(number);
       if (slot === null) continue;
-      for (const name of LATENCY) this.columns.get(name)[slot] = batch.latency[name][i] ?? NaN;
-      for (const name of ROWS) this.columns.get(name)[slot] = batch[name][i] ?? NaN;
+      for (const [column, values] of columns) column[slot] = values[i] ?? NaN;
       for (const group of GROUPS) {
         for (const name of Object.keys(given[group])) this.#putOne(group, name, number, slot, given[group][name][i]);
       }
@@ -60,6 +80,16 @@ export class WindowRing {
     const from = Math.max(oldest, Math.floor(startMs / this.windowMs));
     const to = Math.min(this.newest + 1, Math.ceil(endMs / this.windowMs));
     return { from, to: Math.max(from, to) };
+  }
+
+  /** Whether the time is one that this ring may hold, held or not. */
+  reaches(ms) {
+    return this.newest !== null && ms >= (this.newest - this.capacity + 1) * this.windowMs;
+  }
+
+  /** Whether the column has a value anywhere. */
+  has(name) {
+    return this.columns.get(name).some((value) => !Number.isNaN(value));
   }
 
   value(name, number) {

@@ -42,8 +42,8 @@ export function busiestHost(ring, startMs, endMs) {
 }
 
 /** The window to read out under a cursor: the worst in reach, so a 50 ms spike can be hit. */
-export function windowNear(ring, atMs, reachMs) {
-  const found = worst(ring, "p999", atMs - reachMs, atMs + reachMs);
+export function windowNear(ring, atMs, reachMs, column = "p999") {
+  const found = worst(ring, column, atMs - reachMs, atMs + reachMs);
   const number = Math.floor((found?.atMs ?? atMs) / ring.windowMs);
   const { from, to } = ring.span(number * ring.windowMs, (number + 1) * ring.windowMs);
   return from < to ? number : null;

@@ -6,6 +6,7 @@
 import { age } from "./format.js";
 
 export const SILENT_AFTER_MS = 5000;
+const OVER = { stopped: "Stopped", ended: "Ended", failed: "Failed" };
 
 /** → {state: live|paused|reconnecting|behind|stale, word, detail, tone: quiet|good|warn} */
 export function pageStatus({ connection, downForMs, paused, jobState, lastMs, nowMs }) {
@@ -44,8 +45,8 @@ function silence(jobState, lastMs, nowMs) {
   }
   const silentMs = nowMs - lastMs;
   if (silentMs <= SILENT_AFTER_MS) return null;
-  if (jobState === "stopped") {
-    return { state: "stale", word: "Stopped", detail: `last frame ${age(silentMs)} ago`, tone: "quiet" };
+  if (OVER[jobState]) {
+    return { state: "stale", word: OVER[jobState], detail: `last frame ${age(silentMs)} ago`, tone: "quiet" };
   }
   return { state: "stale", word: "No frames", detail: `for ${age(silentMs)}`, tone: "warn" };
 }

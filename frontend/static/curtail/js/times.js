@@ -55,3 +55,15 @@ function formatter(name, options, zone) {
   }
   return format;
 }
+
+/** "2026-11-16T14:03:22", as a field for date and time takes it. */
+export function toField(ms, zone) {
+  const shifted = zone === "utc" ? ms : ms - new Date(ms).getTimezoneOffset() * 60_000;
+  return new Date(shifted).toISOString().slice(0, 19);
+}
+
+/** The other way; null for what is no time. */
+export function fromField(text, zone) {
+  const ms = Date.parse(zone === "utc" ? `${text}Z` : text);
+  return Number.isNaN(ms) ? null : ms;
+}

@@ -20,11 +20,6 @@ export class View {
     this.held = range;
   }
 
-  setSpan(spanMs) {
-    this.spanMs = spanMs;
-    if (this.held) this.held = [this.held[1] - spanMs, this.held[1]];
-  }
-
   /**
    * Following, the right edge is the server's clock, not the newest window: when frames stop, a
    * growing gap shows it. It grows to half the width, so the last windows stay in sight.

@@ -1,0 +1,113 @@
+"""A job page whose job runs, for tests and for measuring."""
+
+import json
+import time
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+from playwright.sync_api import Locator, Page, WebSocketRoute, expect
+
+from tests.frontend import synthetic
+from tests.frontend.standin import Answer, StandIn, render
+from tests.waiting import until
+
+JOB = SimpleNamespace(id="traffic-jam.ranking", application="traffic-jam", query="ranking")
+# How long after its end a window is on the wire.
+BEHIND_MS = 500
+
+
+def now_ms() -> int:
+    return int(time.time() * 1000)
+
+
+class Live(StandIn):
+    """A job page whose job runs: history over REST, then batches whenever `flow` is called."""
+
+    seq = 0
+    sent_ms = 0
+    source = "record"
+    job_state = "running"
+    losses: dict[str, float] = {}  # noqa: RUF012 - replaced, never changed
+    ended_ms: int | None = None
+    role = "operator"
+    # None: a server that does not have these yet.
+    incidents: list[Any] | None = None
+    cards: list[Any] | None = None
+    distributions: Callable[[int, str], Any] | None = None
+
+    def start(self, query: str = "") -> None:
+        self.api = self.answer
+        self.on_socket = self.greet
+        self.open(f"/jobs/{JOB.id}{query}", render("job.html", {"job": JOB, "role": self.role}))
+
+    def answer(self, path: str, query: dict[str, str]) -> Any:
+        if path == f"/jobs/{JOB.id}":
+            return synthetic.job(self.job_state, last_seen_ms=self.edge_ms())
+        if path == f"/jobs/{JOB.id}/activities":
+            return {"items": synthetic.activities(int(query["start_ms"]), int(query["end_ms"]))}
+        if path != f"/jobs/{JOB.id}/windows":
+            return self.more(path.removeprefix(f"/jobs/{JOB.id}/"), query)
+        assert int(query["end_ms"]) - int(query["start_ms"]) <= 15 * 60 * 1000
+        end_ms = min(int(query["end_ms"]), self.edge_ms())
+        self.sent_ms = max(self.sent_ms, end_ms)
+        return self.windows(int(query["start_ms"]), end_ms)
+
+    def more(self, name: str, query: dict[str, str]) -> Any:
+        if name == "incidents" and self.incidents is not None:
+            return {"items": self.incidents}
+        if name == "techniques" and self.cards is not None:
+            return {"items": self.cards, "version": 1}
+        if name == "distribution" and self.distributions:
+            return self.distributions(int(query["start_ms"]), query["which"])
+        return Answer(404, {"title": "Not found", "status": 404})
+
+    def windows(self, start_ms: int, end_ms: int) -> Any:
+        return synthetic.windows(start_ms, end_ms, source=self.source, **self.losses)
+
+    def edge_ms(self) -> int:
+        return self.ended_ms or now_ms() - BEHIND_MS
+
+    def greet(self, socket: WebSocketRoute) -> None:
+        self.seq = 0
+        socket.send(json.dumps({"type": "hello", "seq": 0, "now_ms": now_ms()}))
+
+    def flow(self, *, skip: int = 0) -> None:
+        """Sends what has come since the last call; `skip` batches are lost before it."""
+        end_ms = self.edge_ms()
+        self.seq += 1 + skip
+        self.send({"type": "windows", "seq": self.seq, **self.windows(self.sent_ms, end_ms)})
+        self.sent_ms = end_ms
+
+    def fetches(self) -> int:
+        return sum("/windows?" in request for request in self.requests)
+
+    def drawn(self) -> int:
+        return int(chart(self.page).get_attribute("data-drawn") or 0)
+
+
+def chart(page: Page) -> Locator:
+    return page.locator("[data-chart]")
+
+
+def wait_for_chart(page: Page) -> None:
+    # Plotly's 4.8 MB take their time on a machine that is busy with other tests.
+    expect(page.locator("[data-chart]:not([data-drawn='0'])")).to_be_attached(timeout=30_000)
+
+
+def flow_until(live: Live, reached: Callable[[], bool]) -> None:
+    """A batch as soon as 250 ms of windows have come, until something has happened."""
+    for _ in range(60):
+        if reached():
+            return
+        until(lambda: live.edge_ms() - live.sent_ms >= 250)
+        live.flow()
+        last_ms = (live.sent_ms - 1) // synthetic.WINDOW_MS * synthetic.WINDOW_MS
+        expect(chart(live.page)).to_have_attribute("data-last-window-ms", str(last_ms))
+    raise AssertionError("not reached in 60 batches")
+
+
+def flow_for(live: Live, seconds: float) -> None:
+    """Long enough for a page that would redraw to have done so."""
+    end_s = time.monotonic() + seconds
+    flow_until(live, lambda: time.monotonic() > end_s)
