@@ -15,12 +15,16 @@ class Writer:
         self._out.append(value)
 
     def varint(self, value: int) -> None:
+        out = self._out
+        if 0 <= value < 0x80:  # as most are
+            out.append(value)
+            return
         if value < 0:
             raise ValueError(f"{value} is negative: only counts and times go on the wire")
         while value > 0x7F:
-            self._out.append((value & 0x7F) | 0x80)
+            out.append((value & 0x7F) | 0x80)
             value >>= 7
-        self._out.append(value)
+        out.append(value)
 
     def signed(self, value: int) -> None:
         """Zigzag: small numbers of either sign stay short."""
@@ -59,15 +63,27 @@ class Reader:
         return len(self._data) - self._at
 
     def byte(self) -> int:
-        return self._take(1)[0]
+        try:
+            byte = self._data[self._at]
+        except IndexError:
+            raise Garbled("1 byte expected, none left") from None
+        self._at += 1
+        return byte
 
     def varint(self) -> int:
-        value = 0
-        for place in range(self.MAX_VARINT_BYTES):
-            byte = self.byte()
-            value |= (byte & 0x7F) << (7 * place)
-            if byte < 0x80:
-                return value
+        # In one piece, without a call per byte: half of what the collector does is this.
+        data, start = self._data, self._at
+        value = place = 0
+        try:
+            for at in range(start, start + self.MAX_VARINT_BYTES):
+                byte = data[at]
+                value |= (byte & 0x7F) << place
+                if byte < 0x80:
+                    self._at = at + 1
+                    return value
+                place += 7
+        except IndexError:
+            raise Garbled("an integer cut off by the end") from None
         raise Garbled("an integer that does not end")
 
     def signed(self) -> int:

@@ -4,13 +4,11 @@ import logging
 import os
 import signal
 import sys
-import threading
 import time
 
+from collectors import pace
 from collectors.collector import Collector
-from collectors.link import messages
 from collectors.shipper import Shipper
-from collectors.wire import WINDOW_MS
 
 FLUSH_S = 1.5
 
@@ -30,21 +28,12 @@ def main() -> int:
         return 2
     shipper.start()
     collector = Collector(shipper, now_ms)
-    ended = threading.Event()
-    threading.Thread(target=_keep_time, args=(collector, ended), daemon=True).start()
-    for message in messages(sys.stdin.buffer):
-        collector.handle(message)
-    ended.set()
+    pace.serve(sys.stdin.fileno(), collector.handle, collector.tick, now_ms)
     # The last windows are still open when the application ends: let them close.
     time.sleep(0.3)
     collector.tick()
     shipper.stop(FLUSH_S)
     return 0
-
-
-def _keep_time(collector: Collector, ended: threading.Event) -> None:
-    while not ended.wait((WINDOW_MS - time.time() * 1000 % WINDOW_MS) / 1000):
-        collector.tick()
 
 
 if __name__ == "__main__":

@@ -36,7 +36,7 @@ a new version; the version changes when a reader of the old one would misread.
 """
 
 from collections.abc import Mapping
-from dataclasses import astuple, dataclass, field, fields
+from dataclasses import dataclass, field, fields
 from uuid import UUID
 
 from collectors import buckets
@@ -289,7 +289,8 @@ def _read_traffic(reader: Reader) -> tuple[Shuffled, ...]:
 
 def _totals(counts: Health | TaskCounts) -> Writer:
     out = Writer()
-    for count in astuple(counts):
+    # Not `astuple`, which copies deeply: twenty times as slow, twenty times a second.
+    for count in vars(counts).values():
         out.varint(count)
     return out
 

@@ -41,6 +41,7 @@ private[probe] object CollectorSettings {
 object Collector {
   private case class Message(kind: Int, payload: Array[Byte])
 
+  private val CompanyMs = 10L
   private val log = LoggerFactory.getLogger("io.curtail.probe")
   private val json = new ObjectMapper
   private val queue = new DroppingQueue[Message](capacity = 4096)
@@ -121,6 +122,8 @@ object Collector {
       out.flush()
       while (running && child.isAlive) {
         val first = queue.poll(50)
+        // What belongs to one window comes within milliseconds: the collector is woken once for all.
+        if (first.isDefined && running) Thread.sleep(CompanyMs)
         // Before what was queued: a query's first part must not come before the query.
         writeAll(out, Option(startsAndEnds.poll()))
         first.foreach(write(out, _))

@@ -283,7 +283,8 @@ private[probe] object TaskEvents {
   private def run(sc: SparkContext, events: TaskEvents): Unit = {
     var faults = 0
     while (!sc.isStopped) {
-      LockSupport.parkNanos(Clock.WindowMs * 1000000L)
+      // At the windows' ends, as the sampler, so that their messages travel together.
+      LockSupport.parkNanos((Clock.WindowUs - Clock.nowUs() % Clock.WindowUs) * 1000L)
       try events.flush()
       catch {
         case error @ (NonFatal(_) | _: LinkageError) =>
