@@ -90,12 +90,19 @@ def started(plan: Plan, redis_url: str) -> Iterator[dict[str, Arm]]:
                 arms[arm] = Arm(arm, Path(name, arm), redis_url, plan.words.get(arm, ()))
             for each in arms.values():
                 each.wait_until_started()
-            for each in arms.values():
-                each.wait_for(plan.warm_up)
-                # Who is warm makes room for those who are not.
-                each.stop()
-                each.put_compilers_last()
+            warm_up(list(arms.values()), plan.warm_up)
             yield arms
+
+
+def warm_up(arms: list[Arm], batches: int) -> None:
+    """All at once; who is warm is stopped and makes room for those who are not."""
+    while arms:
+        slowest = min(arms, key=lambda arm: arm.batch)
+        slowest.wait_for(slowest.batch + 1)
+        for arm in [arm for arm in arms if arm.batch >= batches]:
+            arm.stop()
+            arm.put_compilers_last()
+            arms.remove(arm)
 
 
 def take_turns(plan: Plan, arms: Mapping[str, Arm]) -> list[Round]:

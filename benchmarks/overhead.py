@@ -69,9 +69,9 @@ FULL = Plan(
 )
 QUICK = Plan(
     orders=((BARE, OURS, EVENT_LOG), (OURS, BARE)),
-    warm_up=3,
+    warm_up=2,
     settle=1,
-    batches=6,
+    batches=5,
     turns_s=0,
     fewest=1,
     words={

@@ -96,6 +96,14 @@ class Job:
     @property
     def batch(self) -> int:
         """The last that is done; -1 before the first."""
+        # Spark deletes the commits of long ago, so one cannot just count on from the first.
+        if self._commits.is_dir():
+            done = (int(name) for name in os.listdir(self._commits) if name.isdigit())
+            self._done = max(done, default=-1)
+        return self._next()
+
+    def _next(self) -> int:
+        """The same, for who asks again and again: looks for the next file only."""
         while os.path.exists(f"{self._commits}/{self._done + 1}"):
             self._done += 1
         return self._done
@@ -108,7 +116,7 @@ class Job:
 
     def wait_for(self, batch: int) -> None:
         seen, seen_s = self.batch, time.monotonic()
-        while (now := self.batch) < batch:
+        while (now := self._next()) < batch:
             if now > seen:
                 seen, seen_s = now, time.monotonic()
             if not self.running.alive or time.monotonic() - seen_s > STUCK_S:

@@ -18,7 +18,7 @@ JOB = """
 import os, pathlib, subprocess, sys, time
 commits = pathlib.Path(sys.argv[1], "commits")
 commits.mkdir(parents=True)
-spin = "import os; parent = os.getppid()\\nwhile os.getppid() == parent: pass"
+spin = f"import os\\nwhile os.getppid() == {os.getpid()}: pass"
 child = subprocess.Popen([sys.executable, "-c", spin])
 for batch in range(100000):
     time.sleep(0.02)
@@ -58,6 +58,15 @@ def test_a_turn_measures_whole_batches_and_the_cpu_of_every_process(jobs: dict[s
     # The child is never idle, but on a busy machine it does not get a core for itself.
     assert turn.cpu_s > 0.1 * turn.clock_s
     assert len(turn.ended.processes_s) == 2
+
+
+def test_batches_are_found_though_spark_has_deleted_the_first_commits(tmp_path: Path) -> None:
+    (tmp_path / "commits").mkdir()
+    for name in ("7", "8", ".9.tmp"):
+        (tmp_path / "commits" / name).touch()
+    argv = (sys.executable, "-c", "import time; time.sleep(60)")
+    with Running(Program("job", argv, {}, tmp_path / "log")) as running:
+        assert Job("job", running, tmp_path).batch == 8
 
 
 def test_a_job_that_died_is_said_to_stand_still(jobs: dict[str, Job]) -> None:
