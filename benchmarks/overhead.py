@@ -1,16 +1,18 @@
 """What Curtail costs the job it watches: throughput, batch durations, CPU and memory.
 
 **The job** is the traffic jam example at full speed: batches of one size, the next as soon as the
-last is done, RocksDB state, java.nio checkpoints, no sink. Its arms are *bare*, *instrumented*
-(probe, collector, Redis, `stamp`) and *event log*, Spark's own record of a run.
+last is done, RocksDB state, java.nio checkpoints, files in memory, no sink. Its arms are *bare*,
+*instrumented* (probe, collector, Redis, `stamp`), *no tap*, which is the same without the tap on
+state stores, and *event log*, Spark's own record of a run.
 
-**One JVM per run.** A plugin, its threads and its listener are there from the start of a Spark
-context to its end, and what the compiler made of a JVM's first minute stays with it: arms that
-took turns in one JVM would share both. Every run throws away its first batches. Rounds of one run
-per arm follow each other in counterbalanced order; ratios are taken within a round, so that what
-the machine does in one minute falls on both sides, and the interval is Student's over rounds.
+**Turns.** Each arm has a JVM of its own, and they take turns of some seconds while the others stand
+still (`benchmarks.turns`). A round has one turn of each of its arms, in counterbalanced order;
+ratios are taken within a round, so that what the machine does in these seconds falls on both sides,
+and the interval is Student's over rounds. Rounds in which somebody else used the machine are thrown
+away, whichever way they would have pointed. What is one for the whole run, such as how the compiler
+saw fit to inline in one JVM, is in no interval: two runs may differ by more than either allows.
 
-**Per record**, the other comparison takes turns within one instrumented JVM, as only plans differ:
+**Per record**, the other comparison takes turns within the instrumented JVM, as only plans differ:
 every row of a stateless stream goes through `stamp`, through `observe` with percentiles of the
 latency, through a `mapInArrow` that passes it on, or straight on. `recorder_ns_per_record` is CPU
 time of the task threads; what is said of peers is CPU time of all processes, as a Python worker is
@@ -21,70 +23,213 @@ heap), instrumented less bare; executor and driver share that JVM here, so it is
 together. `driver_mb` adds the resident size of the collector process.
 """
 
-import json
 import os
-import platform
-import subprocess
 import sys
-import tempfile
-import time
-from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from statistics import median
 from typing import Any
 
 import numpy as np
-import pyspark
 from redis import Redis
 
 from benchmarks import overhead_job
+from benchmarks.arms import JAM_ROWS, Arm, Plan, Round, started, take_turns
+from benchmarks.machine import machine
 from benchmarks.ratios import Interval, mean_of, ratio_of
+from benchmarks.turns import Turn
 from collectors import keys
-from dashboard.cli import programs
-from dashboard.cli.child import Program
-from dashboard.testing.running import Running
 from dashboard.testing.stack import redis_server
 
 SUMMARY = "what Curtail costs a job: throughput, batch durations, CPU per record, memory"
 
-JOB_ID = keys.job_id(overhead_job.NAME, overhead_job.QUERY)
-BARE, OURS, EVENT_LOG = overhead_job.ARMS
-# Every order once: no arm is first, last or behind another more often than the rest.
-FULL_ROUNDS = (
-    (BARE, OURS, EVENT_LOG),
-    (EVENT_LOG, OURS, BARE),
-    (OURS, EVENT_LOG, BARE),
-    (BARE, EVENT_LOG, OURS),
-    (EVENT_LOG, BARE, OURS),
-    (OURS, BARE, EVENT_LOG),
-)
-QUICK_ROUNDS = ((BARE, OURS), (OURS, BARE, EVENT_LOG))
-FEWEST_ROUNDS = 4
-JAM_S = 540
-RUN_S = 600
+BARE, OURS, NO_TAP, EVENT_LOG = overhead_job.ARMS
 QUIET_LOAD = 0.5
+# What others may use of the machine, more than they do in the quietest half of the turns.
+DISTURBED_CORES = 0.1
+# A 99th percentile of fewer batches than these is a maximum.
+P99_BATCHES = 100
+OUR_THREADS = "curtail-"
 
-JAM_ROWS, STREAM_ROWS = 10_000, 500_000
-QUICK_JAM = ("--batches", "12", "--warm-up", "5")
-FULL_JAM = ("--batches", "40", "--warm-up", "20")
-QUICK_STREAM = ("--batches", "2", "--warm-up", "1", "--rounds", "2")
-FULL_STREAM = ("--batches", "4", "--warm-up", "2", "--rounds", "8")
+# The pair that matters is in every round; the others come along in every third.
+FULL = Plan(
+    orders=(
+        (BARE, OURS),
+        (OURS, BARE),
+        (BARE, OURS, NO_TAP, EVENT_LOG),
+        (OURS, BARE),
+        (BARE, OURS),
+        (EVENT_LOG, NO_TAP, OURS, BARE),
+    ),
+    warm_up=60,
+    settle=2,
+    batches=12,
+    turns_s=260,
+    fewest=1,
+    words={OURS: ("--rows", "500000", "--batches", "4", "--warm-up", "2", "--rounds", "6")},
+)
+QUICK = Plan(
+    orders=((BARE, OURS, EVENT_LOG), (OURS, BARE)),
+    warm_up=2,
+    settle=1,
+    batches=5,
+    turns_s=0,
+    fewest=1,
+    words={
+        BARE: ("--quick",),
+        EVENT_LOG: ("--quick",),
+        OURS: ("--quick", "--rows", "200000", "--rounds", "1"),
+    },
+)
 
-Run = Mapping[str, Any]
+Said = Mapping[str, Mapping[str, Any]]
 
 
 def run(quick: bool) -> Mapping[str, object]:
     load_before = os.getloadavg()[0]
+    plan = QUICK if quick else FULL
     with redis_server() as redis:
-        rounds = job_rounds(redis.url, quick)
-        say(f"per record: {', '.join(overhead_job.WAYS)}")
-        blocks = stream(redis.url, quick)
+        say(f"starting and warming up: {', '.join(plan.arms)}")
+        with started(plan, redis.url) as arms:
+            say("taking turns")
+            rounds = take_turns(plan, arms)
+            collector = arms[OURS].collector
+            frame_bytes = mean_frame_bytes(redis.url, arms[OURS], turns_of(rounds, OURS))
+            say(f"asking, then per record: {', '.join(overhead_job.WAYS)}")
+            others = {name: arm.finish() for name, arm in arms.items() if name != OURS}
+            said = {**others, OURS: arms[OURS].finish()}
+    quiet = undisturbed(rounds)
+    blocks = [{block["way"]: block for block in told} for told in said[OURS]["rows"]]
     return {
-        **of_the_job(rounds),
+        **of_the_job(quiet, said, collector),
+        "frame_bytes": round(frame_bytes),
         **of_a_record(blocks),
-        "peers": peers(rounds, blocks),
-        "pairs": len(rounds),
+        "peers": {**peers(blocks), EVENT_LOG: _costs(quiet, EVENT_LOG)},
+        "arms": arms_of(quiet, collector),
+        "pairs": len(quiet),
+        "pairs_thrown_away": len(rounds) - len(quiet),
         "machine": machine(load_before),
     }
+
+
+def undisturbed(rounds: Sequence[Round]) -> list[Round]:
+    """Without those in which somebody else worked; all of them if that was half the time."""
+    usual = median(turn.others_cores for round_ in rounds for turn in round_.values())
+    quiet = [
+        round_
+        for round_ in rounds
+        if all(turn.others_cores <= usual + DISTURBED_CORES for turn in round_.values())
+    ]
+    return quiet if 2 * len(quiet) > len(rounds) else list(rounds)
+
+
+def of_the_job(rounds: Sequence[Round], said: Said, collector: int) -> dict[str, object]:
+    jams = {arm: told["jam"] for arm, told in said.items()}
+    # Both probes of a JVM that is driver and executor in one.
+    probes_mb = jams[OURS]["jvm_mb"] - jams[BARE]["jvm_mb"]
+    shares = [turn.process_cores(collector) for turn in turns_of(rounds, OURS)]
+    return {
+        **_keys("throughput_ratio", over(rounds, OURS, rows_per_s), 4),
+        **_keys("p50_batch_ratio", batches_ratio(rounds, jams, 50, at_least=1), 4),
+        **_keys("p99_batch_ratio", batches_ratio(rounds, jams, 99, at_least=P99_BATCHES), 3),
+        **_keys("cpu_ratio", over(rounds, OURS, cpu_us_per_row), 4),
+        "cpu_s_per_million_rows": {
+            arm: round(mean_of([cpu_us_per_row(turn) for turn in turns_of(rounds, arm)]).mean, 2)
+            for arm in (BARE, OURS)
+        },
+        "collector_core_share": round(mean_of(shares).mean, 4),
+        "driver_mb": round(jams[OURS]["collector_mb"] + probes_mb, 1),
+        "executor_mb": round(probes_mb, 1),
+    }
+
+
+def of_a_record(blocks: Sequence[Mapping[str, Any]]) -> dict[str, object]:
+    cost_ns = [
+        _per_row(round_["stamp"], "task_cpu_s") - _per_row(round_["none"], "task_cpu_s")
+        for round_ in blocks
+    ]
+    return _keys("recorder_ns_per_record", mean_of([1e9 * cost for cost in cost_ns]), 1)
+
+
+def peers(blocks: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, object]]:
+    """`stamp` is among them, in the terms of the others."""
+    found = {}
+    for way in overhead_job.WAYS[1:]:
+        pairs = [(round_[way], round_["none"]) for round_ in blocks]
+        slower = ratio_of([(_per_row(b, "clock_s"), _per_row(a, "clock_s")) for a, b in pairs])
+        more_ns = [1e9 * (_per_row(a, "cpu_s") - _per_row(b, "cpu_s")) for a, b in pairs]
+        found[way] = {
+            **_keys("throughput_ratio", slower, 3),
+            **_keys("ns_per_record", mean_of(more_ns), 0),
+        }
+    return found
+
+
+def arms_of(rounds: Sequence[Round], collector: int) -> dict[str, object]:
+    """What the parts cost: the job without one of them, and cores that each of ours used."""
+    parts = {
+        "collector process": [turn.process_cores(collector) for turn in turns_of(rounds, OURS)]
+    }
+    for turn in turns_of(rounds, OURS):
+        for name, cores in turn.thread_cores(OUR_THREADS).items():
+            parts.setdefault(name, []).append(cores)
+    without = {NO_TAP: _costs(rounds, NO_TAP)} if turns_of(rounds, NO_TAP) else {}
+    return {**without, "cores": {name: round(mean_of(c).mean, 4) for name, c in parts.items()}}
+
+
+def batches_ratio(
+    rounds: Sequence[Round], jams: Mapping[str, Any], percentile: float, at_least: int
+) -> Interval:
+    """Of rounds one by one, or of as many together as it takes for so many batches."""
+    pairs, together = [], []
+    for round_ in rounds:
+        together.append(round_)
+        durations = [
+            [ms for each in together for ms in batch_ms(jams[arm], each[arm])]
+            for arm in (OURS, BARE)
+        ]
+        if all(len(found) >= at_least for found in durations):
+            pairs.append(durations)
+            together = []
+    # A quick run has fewer than that altogether.
+    pairs = pairs or [durations]
+    points = [[float(np.percentile(found, percentile)) for found in pair] for pair in pairs]
+    return ratio_of([(ours, bare) for ours, bare in points])
+
+
+def batch_ms(jam: Mapping[str, Any], turn: Turn) -> list[int]:
+    # JSON has made texts of the numbers.
+    return [jam["batch_ms"][str(batch)] for batch in range(turn.after + 1, turn.last + 1)]
+
+
+def over(
+    rounds: Iterable[Round], arm: str, figure: Callable[[Turn], float], against: str = BARE
+) -> Interval:
+    return ratio_of(
+        [(figure(round_[arm]), figure(round_[against])) for round_ in rounds if arm in round_]
+    )
+
+
+def rows_per_s(turn: Turn) -> float:
+    return turn.batches * JAM_ROWS / turn.clock_s
+
+
+def cpu_us_per_row(turn: Turn) -> float:
+    return turn.cpu_s / (turn.batches * JAM_ROWS) * 1e6
+
+
+def turns_of(rounds: Iterable[Round], arm: str) -> list[Turn]:
+    return [round_[arm] for round_ in rounds if arm in round_]
+
+
+def mean_frame_bytes(redis_url: str, arm: Arm, turns: Sequence[Turn]) -> float:
+    stream = keys.frames(keys.job_id(arm.application, overhead_job.QUERY)).key
+    with Redis.from_url(redis_url) as redis:
+        found: list[Any] = [
+            entry
+            for turn in turns
+            for entry in redis.xrange(stream, str(turn.began.epoch_ms), str(turn.ended.epoch_ms))
+        ]
+    return mean_of([len(fields[keys.PAYLOAD]) for _, fields in found]).mean
 
 
 def table(result: Mapping[str, Any]) -> str:
@@ -93,6 +238,7 @@ def table(result: Mapping[str, Any]) -> str:
         _ratio_line("throughput, instrumented / bare", result, "throughput_ratio"),
         _ratio_line("batch duration p50, instrumented / bare", result, "p50_batch_ratio"),
         _ratio_line("batch duration p99, instrumented / bare", result, "p99_batch_ratio"),
+        _ratio_line("CPU per row, instrumented / bare", result, "cpu_ratio"),
         _line("CPU s per million rows, bare", cpu["bare"]),
         _line("CPU s per million rows, instrumented", cpu["instrumented"]),
         _line("recorder, ns a record", _with_bounds(result, "recorder_ns_per_record")),
@@ -101,162 +247,42 @@ def table(result: Mapping[str, Any]) -> str:
         _line("executor, MB", result["executor_mb"]),
         _line("frame, bytes", result["frame_bytes"]),
         "",
-        f"{'way of measuring':<42} {'throughput ratio':<24} CPU ns a record",
+        f"{'way of measuring':<42} {'throughput ratio':<28} CPU ns a record",
     ]
     for name, cost in result["peers"].items():
         ratio, ns = (_with_bounds(cost, figure) for figure in ("throughput_ratio", "ns_per_record"))
-        lines.append(f"{name:<42} {ratio:<24} {ns}")
+        lines.append(f"{name:<42} {ratio:<28} {ns}")
+    if NO_TAP in result["arms"]:
+        without = _with_bounds(result["arms"][NO_TAP], "throughput_ratio")
+        lines += ["", _line("throughput, without the tap / bare", without)]
+    lines += ["", *(_line(f"cores: {part}", c) for part, c in result["arms"]["cores"].items())]
     told = ", ".join(f"{key} {value}" for key, value in result["machine"].items())
-    lines += ["", f"{result['pairs']} pairs; {told}"]
+    thrown = result["pairs_thrown_away"]
+    lines += ["", f"{result['pairs']} pairs, {thrown} more thrown away; {told}"]
     if result["machine"]["load_before"] > QUIET_LOAD:
         lines.append("The machine was busy with something else: these are no figures to quote.")
     return "\n".join(lines)
-
-
-def job_rounds(redis_url: str, quick: bool) -> list[Mapping[str, Run]]:
-    """All of them, or on a slow machine as many as the time allows."""
-    began_s = time.monotonic()
-    rounds: list[Mapping[str, Run]] = []
-    for number, order in enumerate(QUICK_ROUNDS if quick else FULL_ROUNDS, 1):
-        if number > FEWEST_ROUNDS and time.monotonic() - began_s > JAM_S:
-            say(f"this takes long: {len(rounds)} rounds it is")
-            break
-        say(f"round {number}: {', '.join(order)}")
-        rounds.append({arm: jam(arm, redis_url, quick) for arm in order})
-    return rounds
-
-
-def of_the_job(rounds: Sequence[Mapping[str, Run]]) -> dict[str, object]:
-    bare, ours = ([round_[arm] for round_ in rounds] for arm in (BARE, OURS))
-    # Both probes of a JVM that is driver and executor in one.
-    probes_mb = mean_of([b["jvm_mb"] - a["jvm_mb"] for a, b in zip(bare, ours, strict=True)]).mean
-    collector_mb = mean_of([run["collector_mb"] for run in ours]).mean
-    return {
-        **_keys("throughput_ratio", _over(rounds, OURS, rows_per_s), 3),
-        **_keys("p50_batch_ratio", _over(rounds, OURS, lambda run: batch_ms(run, 50)), 3),
-        **_keys("p99_batch_ratio", _over(rounds, OURS, lambda run: batch_ms(run, 99)), 3),
-        "cpu_s_per_million_rows": {
-            "bare": round(mean_of([cpu_us_per_row(run) for run in bare]).mean, 2),
-            "instrumented": round(mean_of([cpu_us_per_row(run) for run in ours]).mean, 2),
-        },
-        "collector_core_share": round(mean_of([collector_share(run) for run in ours]).mean, 4),
-        "driver_mb": round(collector_mb + probes_mb, 1),
-        "executor_mb": round(probes_mb, 1),
-        "frame_bytes": round(mean_of([run["frame_bytes"] for run in ours]).mean),
-    }
-
-
-def of_a_record(blocks: Sequence[Mapping[str, Run]]) -> dict[str, object]:
-    cost_ns = mean_of(
-        [task_ns_per_row(round_["stamp"]) - task_ns_per_row(round_["none"]) for round_ in blocks]
-    )
-    return _keys("recorder_ns_per_record", cost_ns, 1)
-
-
-def peers(
-    rounds: Sequence[Mapping[str, Run]], blocks: Sequence[Mapping[str, Run]]
-) -> dict[str, object]:
-    """`stamp` is among them, in the terms of the others."""
-    found = {way: _cost(blocks, way, against="none") for way in overhead_job.WAYS if way != "none"}
-    with_log = [round_ for round_ in rounds if EVENT_LOG in round_]
-    return {**found, EVENT_LOG: _cost(with_log, EVENT_LOG, against=BARE)}
-
-
-def _cost(rounds: Sequence[Mapping[str, Run]], way: str, against: str) -> dict[str, object]:
-    more_us = [cpu_us_per_row(round_[way]) - cpu_us_per_row(round_[against]) for round_ in rounds]
-    return {
-        **_keys("throughput_ratio", _over(rounds, way, rows_per_s, against), 3),
-        **_keys("ns_per_record", mean_of([us * 1000 for us in more_us]), 0),
-    }
-
-
-def rows_per_s(run: Run) -> float:
-    return float(run["rows"] / _spent(run, "clock_s"))
-
-
-def batch_ms(run: Run, percentile: float) -> float:
-    return float(np.percentile(run["batch_ms"], percentile))
-
-
-def cpu_us_per_row(run: Run) -> float:
-    return _spent(run, "cpu_s") / float(run["rows"]) * 1e6
-
-
-def task_ns_per_row(run: Run) -> float:
-    return _spent(run, "task_cpu_s") / float(run["rows"]) * 1e9
-
-
-def collector_share(run: Run) -> float:
-    return _spent(run, "collector_cpu_s") / _spent(run, "clock_s")
-
-
-def jam(arm: str, redis_url: str, quick: bool) -> Run:
-    size = QUICK_JAM if quick else FULL_JAM
-    words = ("jam", "--arm", arm, "--rows", str(JAM_ROWS), *size)
-    result: dict[str, Any] = _run_alone(words, redis_url)
-    if arm == OURS:
-        result["frame_bytes"] = mean_frame_bytes(
-            redis_url, result["began"]["epoch_ms"], result["ended"]["epoch_ms"]
-        )
-    return result
-
-
-def stream(redis_url: str, quick: bool) -> list[Mapping[str, Run]]:
-    words = ("rows", "--rows", str(STREAM_ROWS), *(QUICK_STREAM if quick else FULL_STREAM))
-    rounds: list[list[Run]] = _run_alone(words, redis_url)
-    return [{block["way"]: block for block in blocks} for blocks in rounds]
-
-
-def mean_frame_bytes(redis_url: str, since_ms: int, until_ms: int) -> float:
-    entries: Any = Redis.from_url(redis_url).xrange(
-        keys.frames(JOB_ID).key, str(since_ms), str(until_ms)
-    )
-    return mean_of([len(fields[keys.PAYLOAD]) for _, fields in entries]).mean
-
-
-def machine(load_before: float) -> dict[str, object]:
-    java = subprocess.run(["java", "-version"], capture_output=True, text=True).stderr
-    memory_bytes = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    return {
-        "date": time.strftime("%Y-%m-%d", time.gmtime()),
-        "cpu": _cpu_name(),
-        "cores": os.cpu_count(),
-        "memory_gb": round(memory_bytes / 2**30, 1),
-        "load_before": round(load_before, 2),
-        "spark": pyspark.__version__,
-        "java": java.partition('"')[2].partition('"')[0],
-        "python": platform.python_version(),
-    }
 
 
 def say(words: str) -> None:
     print(f"overhead: {words}", file=sys.stderr)
 
 
-def _run_alone(words: Sequence[str], redis_url: str) -> Any:
-    with tempfile.TemporaryDirectory(prefix="curtail-", ignore_cleanup_errors=True) as name:
-        folder = Path(name)
-        where = ("--redis", redis_url, "--folder", name)
-        argv = (sys.executable, "-m", overhead_job.__name__, *words, *where)
-        env = programs.environ(os.environ, **programs.same_python())
-        with Running(Program("run", argv, env, folder / "run.log")) as running:
-            code = running.wait(RUN_S)
-        if code:
-            raise RuntimeError(f"{' '.join(words)} failed:\n{running.said()}")
-        return json.loads(running.said(lines=1))
+def _costs(rounds: Sequence[Round], arm: str) -> dict[str, object]:
+    more_ns = [
+        1000 * (cpu_us_per_row(round_[arm]) - cpu_us_per_row(round_[BARE]))
+        for round_ in rounds
+        if arm in round_
+    ]
+    return {
+        **_keys("throughput_ratio", over(rounds, arm, rows_per_s), 4),
+        **_keys("cpu_ratio", over(rounds, arm, cpu_us_per_row), 4),
+        **_keys("ns_per_record", mean_of(more_ns), 0),
+    }
 
 
-def _spent(run: Run, what: str) -> float:
-    return float(run["ended"][what] - run["began"][what])
-
-
-def _over(
-    rounds: Sequence[Mapping[str, Run]],
-    arm: str,
-    figure: Callable[[Run], float],
-    against: str = BARE,
-) -> Interval:
-    return ratio_of([(figure(round_[arm]), figure(round_[against])) for round_ in rounds])
+def _per_row(block: Mapping[str, Any], what: str) -> float:
+    return float(block["ended"][what] - block["began"][what]) / float(block["rows"])
 
 
 def _keys(name: str, interval: Interval, digits: int) -> dict[str, object]:
@@ -278,10 +304,3 @@ def _with_bounds(result: Mapping[str, Any], name: str) -> str:
 
 def _line(label: str, value: object) -> str:
     return f"{label:<42} {value}"
-
-
-def _cpu_name() -> str:
-    for line in Path("/proc/cpuinfo").read_text().splitlines():
-        if line.startswith("model name"):
-            return line.partition(":")[2].strip()
-    return platform.machine()

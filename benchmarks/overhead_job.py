@@ -1,8 +1,9 @@
-"""One run of the overhead benchmark, in a JVM of its own; its last line of output is JSON.
+"""One arm of the overhead benchmark, in a JVM of its own; its last line of output is JSON.
 
-jam    the traffic jam job at full speed, in one arm: bare, instrumented or with an event log
-rows   a stateless stream in an instrumented session, every row through one way of measuring
-       latency after another: none, `stamp`, `observe`, `mapInArrow`
+It runs the traffic jam job at full speed until a file `stop` appears in its folder: bare,
+instrumented, instrumented without the tap on state stores, or with Spark's event log. With
+`--rounds`, a stateless stream follows in the same session, every row through one way of measuring
+latency after another: none, `stamp`, `observe`, `mapInArrow`.
 """
 
 import argparse
@@ -14,10 +15,11 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.streaming.query import StreamingQuery
 
+from benchmarks import cpu
 from collectors import instrument, stamp
 from collectors.build import probe_jar
 from collectors.conf import CHECKPOINT_FILE_MANAGER
@@ -25,16 +27,18 @@ from dashboard.cli import sessions
 from examples.session import ROCKSDB
 from examples.traffic_jam import cars, streets
 
-NAME = "overhead"
 QUERY = "jam"
-ARMS = ("bare", "instrumented", "event_log")
+ARMS = ("bare", "instrumented", "no_tap", "event_log")
+INSTRUMENTED = ("instrumented", "no_tap")
 WAYS = ("none", "stamp", "observe", "map_in_arrow")
 
 PARTITIONS = 2
-CARS, STREETS, MESSAGE_BYTES = 2_000, 200, 512
+CARS, STREETS = 2_000, 200
 LATENCY_SPREAD_US = 2_000_000
 POLL_S = 0.01
-TICKS_PER_S = os.sysconf("SC_CLK_TCK")
+IDLE_S = 0.2
+# Files in a job's folder: what the others have to know of it, and what tells it to end.
+STARTED, STOP, CHECKPOINT = "started.json", "stop", "checkpoint"
 # "launch worker for task 1.0 in stage 2.0", "idle worker": a thread's name changes with its work.
 TASK_THREAD = "Executor task "
 
@@ -45,16 +49,14 @@ class Reading:
 
     batch: int
     clock_s: float
-    epoch_ms: int
     cpu_s: float
     task_cpu_s: float
-    collector_cpu_s: float
 
 
 def main() -> int:
     options = arguments().parse_args()
     spark = session(options)
-    result = jam(spark, options) if options.work == "jam" else rows(spark, options)
+    result = {"jam": jam(spark, options), "rows": rows(spark, options)}
     spark.stop()
     print(json.dumps(result), flush=True)
     return 0
@@ -62,21 +64,23 @@ def main() -> int:
 
 def arguments() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("work", choices=("jam", "rows"))
-    parser.add_argument("--arm", choices=ARMS, default="instrumented")
+    parser.add_argument("--arm", choices=ARMS, required=True)
+    parser.add_argument("--job", required=True, help="the name of the application")
     parser.add_argument("--redis", required=True)
     parser.add_argument("--folder", type=Path, required=True, help="for checkpoints and event logs")
-    parser.add_argument("--rows", type=int, required=True, help="in every batch")
-    parser.add_argument("--batches", type=int, required=True, help="measured, in every query")
-    parser.add_argument("--warm-up", type=int, required=True, help="batches thrown away before")
-    parser.add_argument("--rounds", type=int, default=1, help="of all ways, after one thrown away")
+    parser.add_argument("--jam-rows", type=int, required=True, help="in every batch of the job")
+    parser.add_argument("--quick", action="store_true", help="JVM warm in seconds, if not as fast")
+    parser.add_argument("--rows", type=int, default=0, help="in every batch of the stream")
+    parser.add_argument("--batches", type=int, default=1, help="of the stream, measured")
+    parser.add_argument("--warm-up", type=int, default=1, help="batches thrown away before")
+    parser.add_argument("--rounds", type=int, default=0, help="of all ways, after one thrown away")
     return parser
 
 
 def session(options: argparse.Namespace) -> SparkSession:
     builder = (
         SparkSession.Builder()
-        .appName(NAME)
+        .appName(options.job)
         .master("local[2]")
         .config("spark.sql.shuffle.partitions", PARTITIONS)
         .config("spark.sql.streaming.stateStore.providerClass", ROCKSDB)
@@ -88,9 +92,17 @@ def session(options: argparse.Namespace) -> SparkSession:
         .config("spark.driver.host", "127.0.0.1")
         .config("spark.driver.bindAddress", "127.0.0.1")
         .config("spark.driver.memory", "1g")
+        .config("spark.local.dir", str(options.folder))
     )
-    if options.arm == "instrumented":
-        builder = instrument(builder, redis=options.redis, job=NAME)
+    java = (
+        "-XX:-UseDynamicNumberOfCompilerThreads",
+        *(["-XX:TieredStopAtLevel=1"] * options.quick),
+    )
+    builder = builder.config("spark.driver.extraJavaOptions", " ".join(java))
+    if options.arm in INSTRUMENTED:
+        builder = instrument(builder, redis=options.redis, job=options.job)
+        tap = "false" if options.arm == "no_tap" else "true"
+        builder = builder.config("spark.curtail.stateStore.tap", tap)
     else:
         # Nothing of it runs but the checkpoint files, which are the same in every arm.
         builder = builder.config("spark.driver.extraClassPath", str(probe_jar()))
@@ -104,21 +116,29 @@ def session(options: argparse.Namespace) -> SparkSession:
 
 
 def jam(spark: SparkSession, options: argparse.Namespace) -> dict[str, object]:
-    ranked = streets(cars(messages(ticks(spark, options.rows))))
-    if options.arm == "instrumented":
+    seen = options.arm in INSTRUMENTED
+    ranked = streets(cars(messages(ticks(spark, options.jam_rows))))
+    if seen:
         ranked = ranked.transform(stamp("event_time"))
-    query = start(ranked, options.folder / "checkpoint", QUERY)
-    collector = collector_pid(spark) if options.arm == "instrumented" else None
-    began, ended = measured(query, options.warm_up, options.batches, collector)
+    query = start(ranked, options.folder / CHECKPOINT, QUERY)
+    collector = collector_pid(spark) if seen else None
+    tell(options.folder / STARTED, {"collector": collector})
+    while not (options.folder / STOP).exists():
+        time.sleep(IDLE_S)
+    if not query.isActive:
+        raise RuntimeError(f"the query ended: {query.exception()}")
     query.stop()
     return {
-        "rows": (ended.batch - began.batch) * options.rows,
-        "began": asdict(began),
-        "ended": asdict(ended),
-        "batch_ms": batch_ms(query, began.batch, ended.batch),
-        "collector_mb": resident_mb(collector) if collector else None,
+        "batch_ms": batch_ms(query),
+        "collector_mb": cpu.resident_mb(collector) if collector else None,
         "jvm_mb": live_mb(spark),
     }
+
+
+def tell(path: Path, facts: dict[str, object]) -> None:
+    """All of it or nothing: somebody waits for the file."""
+    path.with_suffix(".new").write_text(json.dumps(facts))
+    path.with_suffix(".new").rename(path)
 
 
 def rows(spark: SparkSession, options: argparse.Namespace) -> list[list[dict[str, object]]]:
@@ -128,7 +148,7 @@ def rows(spark: SparkSession, options: argparse.Namespace) -> list[list[dict[str
     moment; every other round goes backwards, so that a drift falls on all of them alike.
     """
     rounds = []
-    for number in range(options.rounds + 1):
+    for number in range(options.rounds + 1 if options.rounds else 0):
         order = WAYS if number % 2 else WAYS[::-1]
         rounds.append([block(spark, options, way, number) for way in order])
     return rounds[1:]
@@ -139,7 +159,7 @@ def block(
 ) -> dict[str, object]:
     measuring = MEASURING[way](latencies(ticks(spark, options.rows)))
     query = start(measuring, options.folder / f"{way}-{number}", f"{way}-{number}")
-    began, ended = measured(query, options.warm_up, options.batches, collector_pid(spark))
+    began, ended = measured(query, options.warm_up, options.batches)
     query.stop()
     return {
         "way": way,
@@ -171,8 +191,15 @@ def messages(source: DataFrame) -> DataFrame:
         street.alias("street"),
         F.col("timestamp").alias("event_time"),
         (20 + F.pmod(F.xxhash64("value"), F.lit(60))).cast("double").alias("speed_kmh"),
-        F.randstr(F.lit(MESSAGE_BYTES), F.lit(1)).alias("sensors"),
+        sensors().alias("sensors"),
     )
+
+
+def sensors() -> Column:
+    """Bytes that hardly compress. Not `randstr` as in the example: Spark gives that a new seed in
+    every batch, so its code is compiled anew in every batch, and no JVM is ever warm."""
+    digests = [F.sha2(F.concat(F.col("value").cast("string"), F.lit(i)), 512) for i in range(4)]
+    return F.concat(*digests)
 
 
 def latencies(source: DataFrame) -> DataFrame:
@@ -214,15 +241,13 @@ def start(frame: DataFrame, checkpoint: Path, name: str) -> StreamingQuery:
     )
 
 
-def measured(
-    query: StreamingQuery, warm_up: int, batches: int, collector: int | None
-) -> tuple[Reading, Reading]:
+def measured(query: StreamingQuery, warm_up: int, batches: int) -> tuple[Reading, Reading]:
     """Readings after the warm-up and after so many batches more (or one more than that)."""
-    began = read_at(query, warm_up - 1, collector)
-    return began, read_at(query, began.batch + batches, collector)
+    began = read_at(query, warm_up - 1)
+    return began, read_at(query, began.batch + batches)
 
 
-def read_at(query: StreamingQuery, batch: int, collector: int | None) -> Reading:
+def read_at(query: StreamingQuery, batch: int) -> Reading:
     # Not `query.lastProgress`, which parses the event in Python for longer than a batch takes.
     while True:
         last: Any = query._jsq.lastProgress()
@@ -235,41 +260,22 @@ def read_at(query: StreamingQuery, batch: int, collector: int | None) -> Reading
     return Reading(
         batch=last.batchId(),
         clock_s=time.monotonic(),
-        epoch_ms=time.time_ns() // 1_000_000,
-        cpu_s=sum(map(cpu_s, family)),
+        cpu_s=sum(map(cpu.process_s, family)),
         task_cpu_s=sum(map(task_cpu_s, family)),
-        collector_cpu_s=cpu_s(collector) if collector else 0.0,
     )
 
 
-def batch_ms(query: StreamingQuery, after: int, last: int) -> list[int]:
+def batch_ms(query: StreamingQuery) -> dict[int, int]:
+    """How long each batch took, as Spark says."""
     recent: Any = query._jsq.recentProgress()
-    return [
-        json.loads(event.json())["durationMs"]["triggerExecution"]
+    return {
+        event.batchId(): json.loads(event.json())["durationMs"]["triggerExecution"]
         for event in recent
-        if after < event.batchId() <= last
-    ]
-
-
-def cpu_s(pid: int) -> float:
-    """Of the process and of those of its children that have ended."""
-    try:
-        stat = Path("/proc", str(pid), "stat").read_text()
-    except OSError:
-        return 0.0
-    return sum(map(int, stat.rpartition(")")[2].split()[11:15])) / TICKS_PER_S
+    }
 
 
 def task_cpu_s(pid: int) -> float:
-    """Of the threads that run Spark's tasks, in nanoseconds as the scheduler counts them."""
-    total_ns = 0
-    for thread in Path("/proc", str(pid), "task").glob("*"):
-        try:
-            if (thread / "comm").read_text().startswith(TASK_THREAD):
-                total_ns += int((thread / "schedstat").read_text().split()[0])
-        except OSError:
-            continue  # it ended while we looked
-    return total_ns / 1e9
+    return sum(s for _, name, s in cpu.threads(pid) if name.startswith(TASK_THREAD))
 
 
 def collector_pid(spark: SparkSession) -> int:
@@ -278,12 +284,6 @@ def collector_pid(spark: SparkSession) -> int:
     if pid < 0:
         raise RuntimeError("the collector does not run")
     return pid
-
-
-def resident_mb(pid: int) -> float:
-    status = Path("/proc", str(pid), "status").read_text()
-    (line,) = (line for line in status.splitlines() if line.startswith("VmRSS:"))
-    return int(line.split()[1]) / 1024
 
 
 def live_mb(spark: SparkSession) -> float:

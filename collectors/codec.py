@@ -24,12 +24,16 @@ class Writer:
         self._out.append(value)
 
     def varint(self, value: int) -> None:
+        out = self._out
+        if 0 <= value < 0x80:  # as most are
+            out.append(value)
+            return
         if value < 0:
             raise ValueError(f"{value} is negative: only counts and times go on the wire")
         while value > 0x7F:
-            self._out.append((value & 0x7F) | 0x80)
+            out.append((value & 0x7F) | 0x80)
             value >>= 7
-        self._out.append(value)
+        out.append(value)
 
     def signed(self, value: int) -> None:
         self.varint(_zigzag(value))
@@ -70,7 +74,12 @@ class Reader:
         return len(self._data) - self._at
 
     def byte(self) -> int:
-        return self._take(1)[0]
+        try:
+            byte = self._data[self._at]
+        except IndexError:
+            raise Garbled("1 byte expected, none left") from None
+        self._at += 1
+        return byte
 
     def varint(self) -> int:
         # Most of all time spent reading is spent here: hence no calls, and the short ones first.

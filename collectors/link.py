@@ -35,12 +35,28 @@ class Message:
     payload: bytes
 
 
+class Inbox:
+    """The same from a pipe that hands out what it has: messages whole, in halves, many at once."""
+
+    def __init__(self) -> None:
+        self._rest = b""
+
+    def messages(self, data: bytes) -> Iterator[Message]:
+        """Those that are whole with what came now."""
+        data = self._rest + data
+        at = 0
+        while len(data) - at >= 5:
+            length = _length(data[at : at + 4])
+            if len(data) - at < 5 + length:
+                break
+            yield Message(data[at + 4], data[at + 5 : at + 5 + length])
+            at += 5 + length
+        self._rest = data[at:]
+
+
 def messages(stream: BinaryIO) -> Iterator[Message]:
     while head := _exactly(stream, 5):
-        length = int.from_bytes(head[:4], "big")
-        if length > MAX_PAYLOAD:
-            # The two sides have lost step; only a new pipe puts that right.
-            raise ConnectionError(f"a message of {length} bytes on the link")
+        length = _length(head[:4])
         payload = _exactly(stream, length) if length else b""
         if payload is None:
             return
@@ -51,6 +67,14 @@ def write(stream: BinaryIO, edition: bytes) -> None:
     """To the JVM. It may have gone: then our input ends too, and that is where we notice."""
     with suppress(BrokenPipeError):
         stream.write(len(edition).to_bytes(4, "big") + edition)
+
+
+def _length(head: bytes) -> int:
+    length = int.from_bytes(head, "big")
+    if length > MAX_PAYLOAD:
+        # The two sides have lost step; only a new pipe puts that right.
+        raise ConnectionError(f"a message of {length} bytes on the link")
+    return length
 
 
 def _exactly(stream: BinaryIO, length: int) -> bytes | None:

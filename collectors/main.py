@@ -4,14 +4,13 @@ import logging
 import os
 import signal
 import sys
-import threading
 import time
 from typing import BinaryIO
 
+from collectors import pace
 from collectors.collector import Collector
-from collectors.link import messages, write
+from collectors.link import write
 from collectors.shipper import Shipper
-from collectors.wire import WINDOW_MS
 from techniques.registry import Registry, named
 
 FLUSH_S = 1.5
@@ -37,11 +36,7 @@ def main() -> int:
         return 2
     collector = Collector(shipper, now_ms, techniques, tell=lambda words: write(back, words))
     shipper.start()
-    ended = threading.Event()
-    threading.Thread(target=_keep_time, args=(collector, ended), daemon=True).start()
-    for message in messages(sys.stdin.buffer):
-        collector.handle(message)
-    ended.set()
+    pace.serve(sys.stdin.fileno(), collector.handle, collector.tick, now_ms)
     # The last windows are still open when the application ends: let them close.
     time.sleep(0.3)
     collector.tick()
@@ -54,11 +49,6 @@ def _back_to_the_jvm() -> BinaryIO:
     back = os.fdopen(os.dup(sys.stdout.fileno()), "wb", buffering=0)
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     return back
-
-
-def _keep_time(collector: Collector, ended: threading.Event) -> None:
-    while not ended.wait((WINDOW_MS - time.time() * 1000 % WINDOW_MS) / 1000):
-        collector.tick()
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ Written by `probe/TaskMessage.scala`. Integers are LEB128, texts UTF-8 behind th
 A *stage* below begins with: varint stage id, varint attempt, text query id (empty = no streaming
 query's), text run id, varint batch id + 1 (0 = none).
 
-`Kind.TASKS`, at most one every 50 ms:
+`Kind.TASKS`, at most one every 100 ms:
 
     byte      version = 1
     varint    events the probe could not note, since it began

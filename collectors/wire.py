@@ -40,7 +40,7 @@ does not know, so a section can be added without a new version; the version chan
 the old one would misread.
 """
 
-from dataclasses import astuple, dataclass, field, fields
+from dataclasses import dataclass, field, fields
 from uuid import UUID
 
 from collectors import asked, buckets, load, samples
@@ -289,7 +289,8 @@ def _read_traffic(reader: Reader) -> tuple[Shuffled, ...]:
 
 def _totals(counts: TaskCounts) -> Writer:
     out = Writer()
-    for count in astuple(counts):
+    # Not `astuple`, which copies deeply: twenty times as slow, twenty times a second.
+    for count in vars(counts).values():
         out.varint(count)
     return out
 
@@ -299,7 +300,7 @@ def _read_tasks(reader: Reader) -> TaskCounts:
 
 
 def write_health(out: Writer, health: Health) -> None:
-    for count in astuple(health):
+    for count in vars(health).values():
         out.varint(count)
 
 

@@ -41,6 +41,8 @@ private[probe] object CollectorSettings {
 object Collector {
   private case class Message(kind: Int, payload: Array[Byte])
 
+  private val DeliveryMs = 2 * Clock.WindowMs
+  private val OnTheWayMs = 12L
   private val log = LoggerFactory.getLogger("io.curtail.probe")
   private val json = new ObjectMapper
   // Parts are small, but a progress event of many state partitions is not.
@@ -124,10 +126,9 @@ object Collector {
       started.values.asScala.foreach(write(out, _))
       out.flush()
       while (running && child.isAlive) {
-        val first = queue.poll(50)
+        sleepUntilDelivery()
         // Before what was queued: a query's first part must not come before the query.
         writeAll(out, Option(startsAndEnds.poll()))
-        first.foreach(write(out, _))
         writeAll(out, queue.poll(0))
         if (queue.dropped != lossTold) {
           lossTold = queue.dropped
@@ -143,6 +144,14 @@ object Collector {
       if (!child.waitFor(2, TimeUnit.SECONDS)) child.destroyForcibly()
     }
   }
+
+  /**
+   * Waking the collector costs more than its work, so it is woken when it has to close windows
+   * (collectors/pace.py) and gets everything then. What comes until then comes in time, and the
+   * part of the window that just ended is given the milliseconds it needs.
+   */
+  private def sleepUntilDelivery(): Unit =
+    Thread.sleep(DeliveryMs - (Clock.nowMs() - OnTheWayMs) % DeliveryMs)
 
   private def writeAll(out: DataOutputStream, next: => Option[Message]): Unit =
     Iterator.continually(next).takeWhile(_.isDefined).flatten.foreach(write(out, _))

@@ -29,7 +29,7 @@ private[probe] class ContainerCpu(cgroup: Cgroup = new Cgroup) extends MetricSou
 
 /** One number of a file of the control group; `perUs` of its units are a microsecond. */
 private class CgroupCounter(path: java.nio.file.Path, key: String, perUs: Long, id: Int) {
-  private val file = new KernelFile(path)
+  private val file = new KernelFile(path, head = 2048)
   private val growth = new Growth(id)
 
   def sample(): Option[Metric] = {

@@ -7,7 +7,8 @@ import java.nio.file.{Path, StandardOpenOption}
 
 /**
  * A file of /proc or /sys: opened once, read anew at every look, and walked through without making
- * garbage. `head` is how much of its start matters; without it, all of it does.
+ * garbage. `head` is how much of its start matters, and is had with one read; without it all of the
+ * file matters, however many reads that takes.
  */
 private[probe] class KernelFile(path: Path, head: Int = 0) {
   private val channel = FileChannel.open(path, StandardOpenOption.READ)
@@ -20,8 +21,9 @@ private[probe] class KernelFile(path: Path, head: Int = 0) {
   /** False if there is nothing to read, for now or for good. */
   def read(): Boolean = {
     buffer.clear()
+    if (head > 0) readOn()
     // The kernel hands out a list page by page, so one read may not be all.
-    while (readOn()) if (!buffer.hasRemaining && head == 0) grow()
+    else while (readOn()) if (!buffer.hasRemaining) grow()
     buffer.flip()
     end = buffer.limit()
     at = 0

@@ -5,7 +5,7 @@ import java.nio.file.Path
 /** Time in which some, or all, had to wait for one resource of the host (PSI), where it is on. */
 private[probe] class Pressure(path: Path, some: Int, full: Option[Int] = None)
     extends MetricSource {
-  private val file = new KernelFile(path)
+  private val file = new KernelFile(path, head = 256)
   private val someGrowth = new Growth(some)
   private val fullGrowth = full.map(new Growth(_))
   sample()

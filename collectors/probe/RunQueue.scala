@@ -7,7 +7,7 @@ import java.nio.file.Path
  * procs_running of /proc/stat, for a fifth of the cost.
  */
 private[probe] class RunQueue(loadavg: Path = Path.of("/proc/loadavg")) extends MetricSource {
-  private val file = new KernelFile(loadavg)
+  private val file = new KernelFile(loadavg, head = 64)
 
   override def sample(): Seq[Metric] = {
     // 3.16 3.80 3.79 2/259 395

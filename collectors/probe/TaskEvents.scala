@@ -68,7 +68,7 @@ private[probe] case class TaskDone(
 
 /**
  * What Spark says of stages, tasks and executors, noted in a small buffer and handed over every
- * 50 ms. The listener's thread only reads numbers; encoding and the traffic matrix are done by a
+ * 100 ms. The listener's thread only reads numbers; encoding and the traffic matrix are done by a
  * thread of ours. What does not fit the buffer is counted as lost, never waited for.
  */
 private[probe] class TaskEvents(offer: (Int, Array[Byte]) => Unit, collectorPid: () => Long)
@@ -266,7 +266,8 @@ private[probe] class TaskEvents(offer: (Int, Array[Byte]) => Unit, collectorPid:
 }
 
 private[probe] object TaskEvents {
-  /** 80 000 events a second, twenty times what a scheduler of Spark manages. */
+  private val FlushUs = 2 * Clock.WindowUs
+  /** 40 000 events a second, ten times what a scheduler of Spark manages. */
   val MostSeen = 4096
   val MostFetches = 20000
   val MostReduced = 64
@@ -283,7 +284,8 @@ private[probe] object TaskEvents {
   private def run(sc: SparkContext, events: TaskEvents): Unit = {
     var faults = 0
     while (!sc.isStopped) {
-      LockSupport.parkNanos(Clock.WindowMs * 1000000L)
+      // At the ends of windows, just before the collector is told everything.
+      LockSupport.parkNanos((FlushUs - Clock.nowUs() % FlushUs) * 1000L)
       try events.flush()
       catch {
         case error @ (NonFatal(_) | _: LinkageError) =>

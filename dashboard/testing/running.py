@@ -38,6 +38,10 @@ class Running:
     def pid(self) -> int:
         return self._process.pid
 
+    @property
+    def alive(self) -> bool:
+        return self._process.poll() is None
+
     def wait_until(self, ready: Callable[[], bool], timeout_s: float = 60) -> "Running":
         deadline = time.monotonic() + timeout_s
         while not ready():
