@@ -5,17 +5,19 @@ import os
 from channels.auth import AuthMiddlewareStack
 from channels.routing import ProtocolTypeRouter, URLRouter
 from channels.security.websocket import AllowedHostsOriginValidator
+from django.conf import settings
 from django.core.asgi import get_asgi_application
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "dashboard.settings")
 pages = get_asgi_application()
 
 # Only after Django is set up can modules with models be imported.
+from dashboard.bodies import LimitedBodies  # noqa: E402
 from dashboard.live.routes import routes  # noqa: E402
 
 application = ProtocolTypeRouter(
     {
-        "http": pages,
+        "http": LimitedBodies(pages, settings.DATA_UPLOAD_MAX_MEMORY_SIZE),
         "websocket": AllowedHostsOriginValidator(AuthMiddlewareStack(URLRouter(routes))),
     }
 )

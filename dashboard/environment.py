@@ -37,6 +37,12 @@ class Environment:
     record_retention_days: int
     techniques: tuple[str, ...]
 
+    @property
+    def behind_tls(self) -> bool:
+        """Whether browsers reach it over TLS alone, by the origins that they see."""
+        origins = self.trusted_origins
+        return bool(origins) and all(origin.startswith("https://") for origin in origins)
+
 
 def read(environ: Mapping[str, str] = os.environ) -> Environment:
     data_dir = Path(environ.get("CURTAIL_DATA_DIR") or ROOT / ".curtail")

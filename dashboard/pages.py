@@ -1,9 +1,11 @@
 """The HTML pages: each is a frame that the browser fills from the API and the WebSocket."""
 
+from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from dashboard.models import Job
+from dashboard.roles import Role, role_of
 
 
 def jobs(request: HttpRequest) -> HttpResponse:
@@ -16,3 +18,13 @@ def job(request: HttpRequest, job_id: str) -> HttpResponse:
     except Job.DoesNotExist:
         raise Http404(f"no job {job_id}") from None
     return render(request, "job.html", {"job": found})
+
+
+def people(request: HttpRequest) -> HttpResponse:
+    if role_of(request.user) != Role.ADMIN:
+        raise PermissionDenied
+    return render(request, "people.html", {"roles": Role.values})
+
+
+def audit(request: HttpRequest) -> HttpResponse:
+    return render(request, "audit.html")

@@ -77,14 +77,17 @@ def change(
     return user
 
 
-def reset_password(user_id: int, who: str, reason: str = "") -> Added:
-    """A new password, which ends the sessions of the old one."""
+def reset_password(user_id: int, by: User, reason: str = "") -> Added:
+    """A new password, which ends the sessions of the old one. Raises as `change` does."""
     password = secrets.token_urlsafe(PASSWORD_BYTES)
     with transaction.atomic():
         user = User.objects.get(pk=user_id)
+        if user == by:
+            # There the old one is asked for, which somebody at an open browser does not know.
+            raise NotNow("change your own password under Settings")
         user.set_password(password)
         user.save(update_fields=["password"])
-        audit.record(who, "user.password-reset", user.username, reason=reason)
+        audit.record(by.username, "user.password-reset", user.username, reason=reason)
     return Added(user, password)
 
 

@@ -30,6 +30,8 @@ INSTALLED_APPS = [
     "dashboard.apps.DashboardConfig",
 ]
 MIDDLEWARE = [
+    "dashboard.api.edge.problems_under_api",
+    "dashboard.safety.safety_headers",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
@@ -52,6 +54,7 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
+                "dashboard.context.role",
             ]
         },
     }
@@ -68,6 +71,12 @@ LOGIN_REDIRECT_URL = "jobs"
 LOGOUT_REDIRECT_URL = "login"
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = "Lax"
+# With TLS in front, cookies never travel without it.
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = ENVIRONMENT.behind_tls
+# Pages have the token in a form, so no script needs the cookie.
+CSRF_COOKIE_HTTPONLY = True
+# Also of what `dashboard.bodies` lets in at the door.
+DATA_UPLOAD_MAX_MEMORY_SIZE = 64 * 1024
 
 REDIS_URL = ENVIRONMENT.redis_url
 STORE = "dashboard.store.redis.RedisStore"

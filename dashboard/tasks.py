@@ -9,6 +9,7 @@ from django.conf import settings
 from collectors.announcement import Announcement
 from dashboard import jobs
 from dashboard.celery_app import app
+from dashboard.health import BEAT_LASTS_S
 from dashboard.models import Job, Run, TechniqueDecision
 from dashboard.steering import rounds
 from dashboard.store import StoreUnavailable, the_store
@@ -25,6 +26,7 @@ def register_jobs() -> None:
 
     async def announcements() -> list[Announcement]:
         try:
+            await store.beat(BEAT_LASTS_S)
             return list(await store.announcements())
         finally:
             await store.close()

@@ -69,11 +69,11 @@ def note_use(token: Token) -> None:
         Token.objects.filter(stale, pk=token.pk).update(last_used_ms=now_ms)
 
 
-def revoke(token: Token, who: str) -> None:
+def revoke(token: Token, who: str, reason: str = "") -> None:
     with transaction.atomic():
         deleted, _ = Token.objects.filter(pk=token.pk).delete()
         if deleted:
-            audit.record(who, "token.revoked", str(token), before=_told(token))
+            audit.record(who, "token.revoked", str(token), before=_told(token), reason=reason)
 
 
 def _told(token: Token) -> dict[str, object]:

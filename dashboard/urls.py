@@ -1,13 +1,18 @@
 from django.contrib.auth import views as auth
 from django.urls import path
 
-from dashboard import pages
+from dashboard import account, health, pages
 from dashboard.api import api
 
 urlpatterns = [
     path("", pages.jobs, name="jobs"),
     path("jobs/<str:job_id>", pages.job, name="job"),
-    path("login", auth.LoginView.as_view(redirect_authenticated_user=True), name="login"),
+    path("people", pages.people, name="people"),
+    path("audit", pages.audit, name="audit"),
+    path("settings", account.Settings.as_view(), name="settings"),
+    path("login", account.Login.as_view(), name="login"),
     path("logout", auth.LogoutView.as_view(), name="logout"),
+    path("healthz", health.live, name="healthz"),
+    path("readyz", health.ready, name="readyz"),
     path("api/v1/", api.urls),
 ]

@@ -2,11 +2,13 @@
 
 from typing import Annotated
 
-from ninja import Path
+from ninja import Path, Query
 from pydantic import Field, StringConstraints
 
 # Of the database: larger numbers are no id, and not worth asking for.
 RowId = Annotated[int, Path(ge=1, lt=2**63)]
+# In the query of a DELETE, which has no body.
+ReasonQuery = Annotated[str, Query(max_length=500, description="why, for the audit")]
 Reason = Annotated[
     str,
     StringConstraints(strip_whitespace=True, max_length=500),

@@ -3,6 +3,7 @@
 import json
 from typing import Any
 
+from django.conf import settings
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import RequestDataTooBig
 from django.http import Http404, HttpRequest, HttpResponse
@@ -86,7 +87,7 @@ def invalid(_request: HttpRequest, error: ValidationError) -> HttpResponse:
 
 @api.exception_handler(RequestDataTooBig)
 def too_large(_request: HttpRequest, _error: RequestDataTooBig) -> HttpResponse:
-    return problem(413, "a body may have 64 KB")
+    return problem(413, f"a body may have {settings.DATA_UPLOAD_MAX_MEMORY_SIZE // 1024} KB")
 
 
 @api.exception_handler(Http404)

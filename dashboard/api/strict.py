@@ -1,4 +1,4 @@
-"""JSON as the standard has it, and only text that a database can hold."""
+"""Bodies: one JSON object, as the standard has it, of text that a database can hold."""
 
 import json
 from typing import Any, NoReturn
@@ -8,10 +8,15 @@ from ninja.parser import Parser
 
 
 class StrictParser(Parser):
-    def parse_body(self, request: HttpRequest) -> Any:
-        text = request.body.decode()
-        # PostgreSQL has no room for the first, UTF-8 none for the second.
-        body = json.loads(text, parse_constant=_no_number)
+    def parse_body(self, request: HttpRequest) -> dict[str, Any]:
+        """Raises ValueError, of which `dashboard.api.root` makes the answer."""
+        try:
+            body = json.loads(request.body.decode(), parse_constant=_no_number)
+        except RecursionError:
+            raise ValueError("too deep") from None
+        # Ninja takes whatever has no fault of a field, such as [] where all fields are optional.
+        if not isinstance(body, dict):
+            raise ValueError("not an object")
         _check(body)
         return body
 

@@ -7,7 +7,7 @@ from ninja.errors import HttpError
 from pydantic import StringConstraints
 
 from dashboard import tokens as kept
-from dashboard.api.fields import RowId
+from dashboard.api.fields import ReasonQuery, RowId
 from dashboard.api.problems import Conflict
 from dashboard.models import Scope, Token
 from dashboard.roles import Role, caller, everybody_in_person
@@ -62,13 +62,13 @@ def make_token(request: HttpRequest, body: TokenIn) -> Status[dict[str, Any]]:
 
 
 @router.delete("/{token_id}", response={204: None}, summary="Revoke a token of yours")
-def revoke_token(request: HttpRequest, token_id: RowId) -> Status[None]:
+def revoke_token(request: HttpRequest, token_id: RowId, reason: ReasonQuery = "") -> Status[None]:
     asking = caller(request)
     try:
         token = asking.user.tokens.get(pk=token_id)
     except Token.DoesNotExist:
         raise HttpError(404, f"no token {token_id} of yours") from None
-    kept.revoke(token, asking.who)
+    kept.revoke(token, asking.who, reason)
     return Status(204, None)
 
 

@@ -1,3 +1,5 @@
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Annotated, Any
 
 from django.contrib.auth.models import User
@@ -74,28 +76,27 @@ def add_user(request: HttpRequest, body: UserIn) -> Status[dict[str, Any]]:
 @router.patch("/{user_id}", response=UserOut, summary="Change a role, disable or enable")
 def change_user(request: HttpRequest, user_id: RowId, body: UserChange) -> dict[str, Any]:
     by = caller(request).user
-    try:
-        return _shown(
-            people.change(user_id, by, role=body.role, active=body.active, reason=body.reason)
-        )
-    except User.DoesNotExist:
-        raise _unknown(user_id) from None
-    except people.NotNow as error:
-        raise Conflict(str(error), _shown(User.objects.get(pk=user_id))) from None
+    with _told(user_id):
+        changed = people.change(user_id, by, role=body.role, active=body.active, reason=body.reason)
+    return _shown(changed)
 
 
 @router.post("/{user_id}/password", response=UserWithPassword, summary="Give a new password")
 def reset_password(request: HttpRequest, user_id: RowId, body: ReasonIn) -> dict[str, Any]:
     """It is shown this once, and ends their sessions; their tokens stay."""
-    try:
-        reset = people.reset_password(user_id, caller(request).who, body.reason)
-    except User.DoesNotExist:
-        raise _unknown(user_id) from None
+    with _told(user_id):
+        reset = people.reset_password(user_id, caller(request).user, body.reason)
     return {**_shown(reset.user), "password": reset.password}
 
 
-def _unknown(user_id: int) -> HttpError:
-    return HttpError(404, f"no user {user_id}")
+@contextmanager
+def _told(user_id: int) -> Iterator[None]:
+    try:
+        yield
+    except User.DoesNotExist:
+        raise HttpError(404, f"no user {user_id}") from None
+    except people.NotNow as error:
+        raise Conflict(str(error), _shown(User.objects.get(pk=user_id))) from None
 
 
 def _shown(user: User) -> dict[str, Any]:

@@ -24,3 +24,9 @@ def echo(settings: Settings) -> Iterator[None]:
 def world(transactional_db: None, memory_store: MemoryStore, echo: None) -> World:
     jobs.record([ANNOUNCEMENT])
     return World(Job.objects.get(), memory_store)
+
+
+@pytest.fixture(autouse=True)
+def _quick_passwords(settings: Settings) -> None:
+    """The real hash is slow on purpose: a second per login, and here are hundreds."""
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]

@@ -143,6 +143,28 @@ async def test_following_gives_up_after_its_time(tried: Tried) -> None:
     assert dict(await tried.store.follow({}, wait_ms=20)) == {}
 
 
+async def test_counters_go_up_and_down_each_by_itself(tried: Tried) -> None:
+    assert list(await tried.store.count(["a", "b"], 1, 60)) == [1, 1]
+    assert list(await tried.store.count(["a"], 1, 60)) == [2]
+    assert list(await tried.store.count(["a", "b"], -1, 60)) == [1, 0]
+
+
+async def test_a_workers_word_holds_for_a_while(tried: Tried) -> None:
+    assert not await tried.store.beaten()
+    await tried.store.beat(60)
+    assert await tried.store.beaten()
+    await tried.store.beat(1)
+    await asyncio.sleep(1.1)
+    assert not await tried.store.beaten()
+
+
+async def test_counters_do_not_stay_in_redis(redis: RedisServer) -> None:
+    store = RedisStore(redis.url)
+    await store.count(["a"], 1, 60)
+    assert 0 < Redis.from_url(redis.url).ttl("curtail:limit:a") <= 60
+    await store.close()
+
+
 async def test_a_redis_that_is_away_is_unavailable_and_then_back(redis: RedisServer) -> None:
     store = RedisStore(redis.url)
     assert await store.newest_ms(FRAMES) == -1
@@ -152,6 +174,9 @@ async def test_a_redis_that_is_away_is_unavailable_and_then_back(redis: RedisSer
         store.entries(FRAMES, 0, 2**50),
         store.newest_ms(FRAMES),
         store.follow({FRAMES: -1}, 10),
+        store.count(["a"], 1, 60),
+        store.beat(60),
+        store.beaten(),
     ):
         with pytest.raises(StoreUnavailable):
             await call

@@ -7,6 +7,7 @@ from redis import Redis
 from collectors import keys
 from collectors.announcement import to_hash
 from dashboard import jobs
+from dashboard.health import BEAT_LASTS_S
 from dashboard.models import Job, Run
 from dashboard.store import the_store
 from dashboard.tasks import DAY_MS, forget_old_records, register_jobs
@@ -30,6 +31,11 @@ def test_jobs_in_redis_become_records(on_redis: RedisServer) -> None:
     client.zadd(keys.JOBS, {ANNOUNCEMENT.job_id: 1})
     register_jobs()
     assert Job.objects.get().id == ANNOUNCEMENT.job_id
+
+
+def test_a_worker_says_that_it_works(on_redis: RedisServer) -> None:
+    register_jobs()
+    assert 0 < Redis.from_url(on_redis.url).ttl("curtail:worker") <= BEAT_LASTS_S
 
 
 def test_a_redis_that_is_away_is_said_and_the_task_ends(

@@ -1,7 +1,7 @@
 """The names the templates link to, without the views behind them: pages are rendered alone here."""
 
 from django.http import HttpRequest, HttpResponse
-from django.urls import path
+from django.urls import include, path
 
 
 def nothing(request: HttpRequest, job_id: str = "") -> HttpResponse:
@@ -11,6 +11,10 @@ def nothing(request: HttpRequest, job_id: str = "") -> HttpResponse:
 urlpatterns = [
     path("", nothing, name="jobs"),
     path("jobs/<str:job_id>", nothing, name="job"),
+    path("people", nothing, name="people"),
+    path("audit", nothing, name="audit"),
+    path("settings", nothing, name="settings"),
+    path("api/v1/", include(([path("docs", nothing, name="openapi-view")], "api"))),
     path("login", nothing, name="login"),
     path("logout", nothing, name="logout"),
 ]

@@ -1,4 +1,4 @@
-"""Makes the first user, and says the password once: nobody has to know a default one."""
+"""Makes the first user, an admin, and says the password once: nobody has to know a default one."""
 
 import secrets
 from argparse import ArgumentParser
@@ -8,11 +8,14 @@ from django.contrib.auth import get_user_model
 from django.core.management.base import BaseCommand
 from django.db import IntegrityError, transaction
 
+from dashboard import audit
+from dashboard.roles import Role
+
 PASSWORD_BYTES = 12
 
 
 class Command(BaseCommand):
-    help = "Creates a user with a generated password, unless there is one of that name."
+    help = "Creates an admin with a generated password, unless there is one of that name."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--username", default="operator", help="login (%(default)s)")
@@ -29,7 +32,9 @@ class Command(BaseCommand):
         password = secrets.token_urlsafe(PASSWORD_BYTES)
         try:
             with transaction.atomic():
+                # A superuser is an admin (`dashboard.roles`).
                 users.create_superuser(username=username, password=password)
+                audit.record("curtail", "user.added", username, after={"role": Role.ADMIN})
         except IntegrityError:
             return  # another process was first, and said its password
         self.stdout.write(f"login: {username}\npassword: {password}\n")

@@ -1,0 +1,20 @@
+/** Runs what may fail, with its button off meanwhile, and says on the page what went wrong. */
+
+import { part, setText } from "./dom.js";
+
+/** → what `work` gave, or undefined where it failed */
+export async function tried(button, work) {
+  const box = part("trouble");
+  box.hidden = true;
+  if (button) button.disabled = true;
+  try {
+    return await work();
+  } catch (error) {
+    setText(box, `${error.message}.`);
+    box.hidden = false;
+    box.scrollIntoView({ block: "nearest" });
+    return undefined;
+  } finally {
+    if (button) button.disabled = false;
+  }
+}
