@@ -10,7 +10,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from ninja.errors import AuthenticationError, HttpError, ValidationError
 from ninja.openapi.docs import Swagger
 
-from dashboard.api import audit, jobs, me, techniques, tokens, users
+from dashboard.api import audit, deliveries, jobs, me, techniques, tokens, users, webhooks
 from dashboard.api.openapi import DocumentedAPI
 from dashboard.api.problems import BadInput, Conflict, TooMany, problem
 from dashboard.api.strict import StrictParser
@@ -36,6 +36,9 @@ api.add_router("/jobs", techniques.router)
 api.add_router("/users", users.router)
 api.add_router("/tokens", tokens.router)
 api.add_router("/audit", audit.router)
+api.add_router("/webhooks", webhooks.router)
+api.add_router("/webhooks", deliveries.of_webhooks)
+api.add_router("/deliveries", deliveries.router)
 
 
 @api.exception_handler(AuthenticationError)

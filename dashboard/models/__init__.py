@@ -1,5 +1,6 @@
 """Records that outlive Redis, one noun per file."""
 
+from dashboard.models.alerts import AlertEvent, Attempt, Delivery, Endpoint
 from dashboard.models.audit import AppendOnly, AuditEntry
 from dashboard.models.jobs import Job, Run
 from dashboard.models.people import Person, Role, assigned_role, role_of
@@ -12,9 +13,13 @@ from dashboard.models.techniques import (
 from dashboard.models.tokens import Scope, Token
 
 __all__ = [
+    "AlertEvent",
     "AppendOnly",
+    "Attempt",
     "AuditEntry",
     "ControlDocument",
+    "Delivery",
+    "Endpoint",
     "Job",
     "Person",
     "Role",
