@@ -43,9 +43,7 @@ def masked(url: str) -> str:
 def add(fields: Mapping[str, Any], who: str, reason: str, now_ms: int) -> Endpoint:
     if Endpoint.objects.count() >= MOST:
         raise TooManyEndpoints(f"{MOST} endpoints are the most; delete one first")
-    endpoint = Endpoint.objects.create(
-        **fields, secret=signing.new_secret(), created_ms=now_ms
-    )
+    endpoint = Endpoint.objects.create(**fields, secret=signing.new_secret(), created_ms=now_ms)
     _audit(endpoint, "added", who, None, told(endpoint), reason)
     return endpoint
 
@@ -175,8 +173,6 @@ def _drop_waiting(endpoint: Endpoint, now_ms: int) -> None:
     )
 
 
-def _audit(
-    endpoint: Endpoint, verb: str, who: str, before: Any, after: Any, reason: str
-) -> None:
+def _audit(endpoint: Endpoint, verb: str, who: str, before: Any, after: Any, reason: str) -> None:
     job = endpoint.job or None
     audit.record(who, f"webhook.{verb}", endpoint.name, job, before, after, reason)

@@ -63,7 +63,7 @@ class Event:
         if self.type == Type.TEST:
             return f"{noun}:{self.onset_ms}"  # no test waits for another
         if self.incident_id is not None:
-            return f"{noun}:{self.incident_id}"
+            return f"{noun}:{self.job}:{self.incident_id}"
         return f"{noun}:{self.job}:{self.kind}"
 
     def as_dict(self) -> dict[str, Any]:

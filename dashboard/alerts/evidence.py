@@ -1,4 +1,4 @@
-"""What detectors found, as JSON that any database and any receiver takes, and not too much of it."""
+"""What detectors found, as JSON that any database and receiver takes, and not too much of it."""
 
 import json
 import math

@@ -88,9 +88,7 @@ def settle(
             endpoints.disable(endpoint, "it answered 410 Gone", "curtail", now_ms)
 
 
-def _failed(
-    delivery: Delivery, answer: Answer, now_ms: int, random: Callable[[], float]
-) -> None:
+def _failed(delivery: Delivery, answer: Answer, now_ms: int, random: Callable[[], float]) -> None:
     delivery.failed += 1
     waits_ms = schedule.retry_after_ms(answer.retry_after, now_ms)
     due_ms = schedule.next_due_ms(delivery.failed, delivery.first_ms, now_ms, waits_ms, random)

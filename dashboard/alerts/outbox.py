@@ -7,19 +7,19 @@ from dataclasses import replace
 
 from django.db import transaction
 
-from dashboard.alerts.events import Event, Severity
+from dashboard.alerts.events import ENDINGS, Event, Severity
 from dashboard.alerts.evidence import plain
 from dashboard.models import AlertEvent, Delivery, Endpoint
 
 
-def publish(event: Event) -> None:
+def publish(event: Event, now_ms: int | None = None) -> None:
     """Call it in the transaction of the change. Costs one query where nobody wants to hear."""
     if not transaction.get_connection().in_atomic_block:
         raise RuntimeError("publish() belongs in the transaction of the change that it tells of")
     listening = Endpoint.objects.filter(active=True, job__in=["", event.job])
     wanting = [endpoint for endpoint in listening if wants(endpoint, event)]
     if wanting:
-        enqueue(event, wanting, time.time_ns() // 1_000_000)
+        enqueue(event, wanting, time.time_ns() // 1_000_000 if now_ms is None else now_ms)
 
 
 def wants(endpoint: Endpoint, event: Event) -> bool:
@@ -29,7 +29,16 @@ def wants(endpoint: Endpoint, event: Event) -> bool:
         return False
     if endpoint.kinds and event.kind not in endpoint.kinds:
         return False
-    return event.severity.rank >= Severity(endpoint.least_severity).rank
+    if event.severity.rank >= Severity(endpoint.least_severity).rank:
+        return True
+    return event.is_ending and _knows_of(endpoint, event)
+
+
+def _knows_of(endpoint: Endpoint, event: Event) -> bool:
+    """Who was told of the beginning is told of the end, however mild that is."""
+    told = Delivery.objects.filter(endpoint=endpoint, event__subject=event.subject[:250])
+    last = told.order_by("-pk").values_list("event__type", flat=True).first()
+    return last is not None and last not in ENDINGS
 
 
 @transaction.atomic

@@ -26,7 +26,7 @@ def next_due_ms(
     if now_ms >= last_ms:
         return None
     # Beyond the fifteenth the power only grows without meaning.
-    whole_ms = min(FIRST_MS * 2 ** min(failed - 1, 15), LONGEST_MS)
+    whole_ms = min(FIRST_MS << min(failed - 1, 15), LONGEST_MS)
     wait_ms = whole_ms // 2 + int(random() * (whole_ms - whole_ms // 2))
     return min(now_ms + max(wait_ms, retry_after_ms or 0), last_ms)
 

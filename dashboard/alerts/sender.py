@@ -106,7 +106,7 @@ class Sender:
 
 
 class Pinned(httpx.AsyncBaseTransport):
-    """Resolves once, checks all, and connects to one of those: the name is left for TLS and Host."""
+    """Resolves once, checks all, and connects to one of those; the name is for TLS and Host."""
 
     def __init__(self, allowed: Sequence[Network], resolve: Resolve) -> None:
         self._allowed = allowed
@@ -153,7 +153,7 @@ async def _beginning(response: httpx.Response) -> bytes:
 
 def _said(error: httpx.HTTPError) -> str:
     """Without addresses: what a name resolves to in here is nobody's business out there."""
-    words = {
+    words: dict[type[httpx.HTTPError], str] = {
         httpx.ConnectError: "could not connect",
         httpx.ConnectTimeout: "could not connect in time",
         httpx.ReadTimeout: "no answer in time",

@@ -60,7 +60,7 @@ class AlertEvent(models.Model):
 
 
 class Delivery(models.Model):
-    """One event for one endpoint. Whoever sends it holds a lease; one that ran out is free again."""
+    """One event for one endpoint. Whoever sends it holds a lease; if that runs out it is free."""
 
     class State(models.TextChoices):
         PENDING = "pending"

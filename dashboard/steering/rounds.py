@@ -67,9 +67,9 @@ def _note(
     # Only of the setting that we judged: an operator may have switched in between.
     judged = TechniqueSetting.objects.filter(pk=setting.pk, version=setting.version)
     with transaction.atomic():
-        if judged.update(**changes) and found.stand != setting.stand:
-            if event := telling.event(setting, found, now_ms):
-                outbox.publish(event)
+        changed = judged.update(**changes) and found.stand != setting.stand
+        if changed and (event := telling.event(setting, found, now_ms)):
+            outbox.publish(event)
 
 
 def _is_due(setting: TechniqueSetting, now_ms: int) -> bool:
