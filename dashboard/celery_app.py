@@ -30,6 +30,11 @@ app.conf.update(
             "schedule": 1.0,
             "options": {"expires": 1.0},
         },
+        "deliver-alerts": {
+            "task": "dashboard.tasks.deliver_alerts",
+            "schedule": 1.0,
+            "options": {"expires": 1.0},
+        },
         "forget-old-records": {
             "task": "dashboard.tasks.forget_old_records",
             "schedule": 3600.0,

@@ -4,6 +4,7 @@ A wrong address must stop a process before it half works, so every value is pars
 nowhere else; `manage.py`, the server and the worker all pass through `dashboard.settings`.
 """
 
+import ipaddress
 import os
 import secrets
 from collections.abc import Mapping
@@ -19,6 +20,8 @@ ROOT = Path(__file__).resolve().parent.parent
 DEFAULT_REDIS_URL = "redis://127.0.0.1:6379/0"
 REDIS_SCHEMES = ("redis", "rediss", "unix")
 DATABASE_SCHEMES = ("sqlite", "postgres", "postgresql")
+
+Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 
 class EnvironmentFault(ValueError):
@@ -36,6 +39,8 @@ class Environment:
     trusted_origins: tuple[str, ...]
     record_retention_days: int
     techniques: tuple[str, ...]
+    public_url: str
+    webhook_allowed_networks: tuple[Network, ...]
 
     @property
     def behind_tls(self) -> bool:
@@ -56,6 +61,8 @@ def read(environ: Mapping[str, str] = os.environ) -> Environment:
         trusted_origins=_listed(environ.get("CURTAIL_TRUSTED_ORIGINS") or ""),
         record_retention_days=_days(environ.get("CURTAIL_RECORD_RETENTION_DAYS") or "30"),
         techniques=_listed(environ.get("CURTAIL_TECHNIQUES") or ""),
+        public_url=public_url(environ.get("CURTAIL_PUBLIC_URL") or ""),
+        webhook_allowed_networks=networks(environ.get("CURTAIL_WEBHOOK_ALLOWED_NETWORKS") or ""),
     )
 
 
@@ -88,6 +95,29 @@ def database(text: str) -> dict[str, Any]:
             "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;",
         }
     return config
+
+
+def public_url(text: str) -> str:
+    """Where people reach the dashboard, for the links in alerts; empty: alerts have none."""
+    if not text:
+        return ""
+    parts = _split("CURTAIL_PUBLIC_URL", text)
+    if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment:
+        raise EnvironmentFault(
+            f"CURTAIL_PUBLIC_URL: {text!r} is no address of a dashboard; "
+            "write something like https://curtail.example.com"
+        )
+    return text.rstrip("/")
+
+
+def networks(text: str) -> tuple[Network, ...]:
+    """Networks that are not public and to which webhooks may go all the same."""
+    try:
+        return tuple(ipaddress.ip_network(each) for each in _listed(text))
+    except ValueError as error:
+        raise EnvironmentFault(
+            f"CURTAIL_WEBHOOK_ALLOWED_NETWORKS: {error}; write networks such as 10.1.0.0/16"
+        ) from error
 
 
 def _split(name: str, text: str) -> Any:

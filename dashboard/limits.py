@@ -41,6 +41,8 @@ LOGIN_ADDRESS = Limit("login-address", most=50, window_s=300)
 TOKEN_USES = Limit("token", most=600, window_s=60)
 TOKEN_ADDRESS = Limit("token-address", most=1_200, window_s=60)
 TOKEN_FAILURES = Limit("token-failures", most=20, window_s=60)
+# Each sends something to somebody else's server.
+WEBHOOK_SENDS = Limit("webhook-sends", most=60, window_s=60)
 
 
 class LimitReached(Exception):

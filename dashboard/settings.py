@@ -93,6 +93,9 @@ CHANNEL_LAYERS = {
 
 # Packages of techniques beside those of techniques/.
 TECHNIQUES = ENVIRONMENT.techniques
+# Where people reach this dashboard, and where its webhooks may go besides the public internet.
+PUBLIC_URL = ENVIRONMENT.public_url
+WEBHOOK_ALLOWED_NETWORKS = ENVIRONMENT.webhook_allowed_networks
 RECORD_RETENTION_DAYS = ENVIRONMENT.record_retention_days
 
 LANGUAGE_CODE = "en"

@@ -8,9 +8,10 @@ from django.conf import settings
 
 from collectors.announcement import Announcement
 from dashboard import jobs
+from dashboard.alerts.delivery import the_courier
 from dashboard.celery_app import app
 from dashboard.health import BEAT_LASTS_S
-from dashboard.models import Incident, Job, Run, TechniqueDecision
+from dashboard.models import AlertEvent, Incident, Job, Run, TechniqueDecision
 from dashboard.steering import rounds
 from dashboard.store import StoreUnavailable, the_store
 
@@ -50,12 +51,19 @@ def steer_jobs() -> None:
 
 
 @app.task
+def deliver_alerts() -> None:
+    """What is due goes out in threads of this process; the tick itself waits for nobody."""
+    the_courier().round()
+
+
+@app.task
 def forget_old_records() -> None:
-    """Runs and incidents that ended long ago, and jobs not seen for as long, leave the database."""
+    """Whatever ended, was last seen or was sent long ago leaves the database."""
     long_ago_ms = time.time_ns() // 1_000_000 - settings.RECORD_RETENTION_DAYS * DAY_MS
     runs, _ = Run.objects.filter(last_seen_ms__lt=long_ago_ms).delete()
     incidents, _ = Incident.objects.filter(end_ms__lt=long_ago_ms).delete()
     gone, _ = Job.objects.filter(last_seen_ms__lt=long_ago_ms).delete()
     TechniqueDecision.objects.filter(at_ms__lt=long_ago_ms).delete()
+    AlertEvent.objects.filter(at_ms__lt=long_ago_ms).delete()
     if runs or incidents or gone:
         log.info("forgot %d runs, %d incidents and %d jobs", runs, incidents, gone)

@@ -12,6 +12,7 @@ from ninja.openapi.docs import Swagger
 
 from dashboard.api import (
     audit,
+    deliveries,
     exports,
     fleet,
     incidents,
@@ -21,6 +22,7 @@ from dashboard.api import (
     techniques,
     tokens,
     users,
+    webhooks,
 )
 from dashboard.api.openapi import DocumentedAPI
 from dashboard.api.problems import BadInput, Conflict, TooMany, problem
@@ -49,6 +51,9 @@ api.add_router("/users", users.router)
 api.add_router("/tokens", tokens.router)
 api.add_router("/audit", audit.router)
 api.add_router("/metrics", metrics.router)
+api.add_router("/webhooks", webhooks.router)
+api.add_router("/webhooks", deliveries.of_webhooks)
+api.add_router("/deliveries", deliveries.router)
 
 
 @api.exception_handler(AuthenticationError)

@@ -1,5 +1,6 @@
 """Records that outlive Redis, one noun per file."""
 
+from dashboard.models.alerts import AlertEvent, Attempt, Delivery, Endpoint
 from dashboard.models.audit import AppendOnly, AuditEntry
 from dashboard.models.incidents import Incident
 from dashboard.models.jobs import Job, Run
@@ -15,9 +16,13 @@ from dashboard.models.techniques import (
 from dashboard.models.tokens import Scope, Token
 
 __all__ = [
+    "AlertEvent",
     "AppendOnly",
+    "Attempt",
     "AuditEntry",
     "ControlDocument",
+    "Delivery",
+    "Endpoint",
     "Incident",
     "Job",
     "Person",

@@ -4,12 +4,15 @@ import asyncio
 from collections.abc import Coroutine
 from typing import Any, TypeVar
 
+from django.db import transaction
+
 from collectors import keys
 from collectors.asked import Asked
 from dashboard import views, windows
+from dashboard.alerts import outbox
 from dashboard.models import TechniqueSetting
 from dashboard.models.techniques import Stand
-from dashboard.steering import deciding, documents, effects
+from dashboard.steering import deciding, documents, effects, telling
 from dashboard.steering.standing import standing
 from dashboard.steering.techniques import registry
 from dashboard.store import Store
@@ -62,7 +65,11 @@ def _note(
         changes["applied_ms"] = now_ms
         changes["before"] = _run(store, effects.before(store, setting.job_id, now_ms))
     # Only of the setting that we judged: an operator may have switched in between.
-    TechniqueSetting.objects.filter(pk=setting.pk, version=setting.version).update(**changes)
+    judged = TechniqueSetting.objects.filter(pk=setting.pk, version=setting.version)
+    with transaction.atomic():
+        changed = judged.update(**changes) and found.stand != setting.stand
+        if changed and (event := telling.event(setting, found, now_ms)):
+            outbox.publish(event)
 
 
 def _is_due(setting: TechniqueSetting, now_ms: int) -> bool:

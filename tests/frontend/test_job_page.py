@@ -228,7 +228,7 @@ def test_a_series_is_switched_off_in_its_heading_and_in_the_address(live: Live, 
 
 
 def test_a_job_without_rocksdb_is_told_what_that_would_show(live: Live, page: Page) -> None:
-    nothing = {"flushes": {}, "compactions": {}, "l0_files": {}}
+    nothing: dict[str, Any] = {"flushes": {}, "compactions": {}, "l0_files": {}}
     made = live.windows
     live.windows = lambda *range_ms: {**made(*range_ms), "state": nothing}  # type: ignore[method-assign]
     live.start()

@@ -1,0 +1,106 @@
+"""The courier: takes what is due, sends it in threads, writes down what came of it.
+
+The worker's tick returns at once, whatever receivers do: jobs are steered by the same worker.
+"""
+
+import functools
+import logging
+import random
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+
+from django.conf import settings
+from django.db import connections
+
+from dashboard.alerts import leases, signing
+from dashboard.alerts.events import Event, Notice
+from dashboard.alerts.formats import Format, encoded
+from dashboard.alerts.leases import Taken
+from dashboard.alerts.sender import Answer, Sender
+
+log = logging.getLogger(__name__)
+
+# Longer than an attempt can take, with room for a database that is slow to answer.
+LEASE_MS = 30_000
+MOST_AT_ONCE = 16
+
+
+def _now_ms() -> int:
+    return time.time_ns() // 1_000_000
+
+
+class Courier:
+    def __init__(
+        self,
+        sender: Sender,
+        *,
+        lease_ms: int = LEASE_MS,
+        most_at_once: int = MOST_AT_ONCE,
+        clock_ms: Callable[[], int] = _now_ms,
+        random: Callable[[], float] = random.random,
+    ) -> None:
+        self._sender = sender
+        self._lease_ms = lease_ms
+        self._most = most_at_once
+        self._clock_ms = clock_ms
+        self._random = random
+        self._pool = ThreadPoolExecutor(most_at_once, thread_name_prefix="courier")
+        self._lock = threading.Lock()
+        self._busy = 0
+
+    def round(self) -> None:
+        """Starts what is due, as far as there are threads; what is not taken stays for others."""
+        with self._lock:
+            free = self._most - self._busy
+        if free <= 0:
+            return
+        for taken in self.take(free):
+            with self._lock:
+                self._busy += 1
+            self._pool.submit(self._serve_in_thread, taken)
+
+    def take(self, most: int, only: int | None = None) -> list[Taken]:
+        return leases.take(self._clock_ms(), self._lease_ms, most, only)
+
+    def serve(self, taken: Taken) -> None:
+        """That message, and then whatever else is due for its endpoint, one after the other."""
+        following = [taken]
+        while following:
+            self._carry(following[0])
+            following = self.take(1, only=taken.endpoint_id)
+
+    def _serve_in_thread(self, taken: Taken) -> None:
+        try:
+            self.serve(taken)
+        except Exception:
+            # The lease runs out and somebody tries again.
+            log.exception("a delivery to endpoint %d was interrupted", taken.endpoint_id)
+        finally:
+            connections.close_all()
+            with self._lock:
+                self._busy -= 1
+
+    def _carry(self, taken: Taken) -> None:
+        started_ms = self._clock_ms()
+        answer = self._sent(taken, started_ms)
+        leases.settle(taken, answer, started_ms, self._clock_ms(), self._random)
+
+    def _sent(self, taken: Taken, now_ms: int) -> Answer:
+        try:
+            event = Event.of(taken.event)
+            notice = Notice(taken.webhook_id, event, settings.PUBLIC_URL, taken.routing_key)
+            body = encoded(Format(taken.format), notice)
+            headers = signing.headers(taken.webhook_id, now_ms // 1000, body, taken.secrets)
+        except (ValueError, KeyError, TypeError):
+            # Kept by another version, for instance: an attempt that failed, and no crash loop.
+            log.exception("%s cannot be written as %s", taken.webhook_id, taken.format)
+            return Answer(None, f"cannot be written as {taken.format}", "", None, 0)
+        return self._sender.post(taken.url, headers, body)
+
+
+@functools.cache
+def the_courier() -> Courier:
+    """Of this process; made by its first tick, which with Celery comes after the fork."""
+    return Courier(Sender(settings.WEBHOOK_ALLOWED_NETWORKS))

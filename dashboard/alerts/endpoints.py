@@ -1,0 +1,178 @@
+"""Endpoints: added, changed, given new secrets, tried. Each change is in the audit."""
+
+import hashlib
+from collections.abc import Mapping
+from typing import Any
+
+import httpx
+from django.db import transaction
+
+from dashboard import audit
+from dashboard.alerts import events, outbox, signing
+from dashboard.models import Delivery, Endpoint
+
+MOST = 100
+PREVIOUS_LASTS_MS = 86_400_000
+
+
+class TooManyEndpoints(Exception):
+    pass
+
+
+class Outdated(Exception):
+    """Somebody changed the endpoint since the operator looked."""
+
+
+class Disabled(Exception):
+    """Nothing is sent to an endpoint that is disabled."""
+
+
+def valid_secrets(endpoint: Endpoint, now_ms: int) -> tuple[str, ...]:
+    if endpoint.previous_secret and now_ms < endpoint.previous_until_ms:
+        return (endpoint.secret, endpoint.previous_secret)
+    return (endpoint.secret,)
+
+
+def masked(url: str) -> str:
+    """Without its path, which for many services is the secret."""
+    found = httpx.URL(url)
+    return f"{found.scheme}://{found.netloc.decode()}/…"
+
+
+@transaction.atomic
+def add(fields: Mapping[str, Any], who: str, reason: str, now_ms: int) -> Endpoint:
+    if Endpoint.objects.count() >= MOST:
+        raise TooManyEndpoints(f"{MOST} endpoints are the most; delete one first")
+    endpoint = Endpoint.objects.create(**fields, secret=signing.new_secret(), created_ms=now_ms)
+    _audit(endpoint, "added", who, None, told(endpoint), reason)
+    return endpoint
+
+
+@transaction.atomic
+def change(
+    endpoint_id: int, fields: Mapping[str, Any], version: int, who: str, reason: str, now_ms: int
+) -> Endpoint:
+    """Raises `Endpoint.DoesNotExist` or `Outdated`."""
+    endpoint = _locked(endpoint_id)
+    if endpoint.version != version:
+        raise Outdated
+    before = told(endpoint)
+    for name, value in fields.items():
+        setattr(endpoint, name, value)
+    if told(endpoint) == before:
+        return endpoint
+    endpoint.version += 1
+    endpoint.paused_until_ms = 0
+    if endpoint.active:
+        endpoint.disabled_because = ""
+    else:
+        endpoint.disabled_because = f"by {who}"[:200]
+        _drop_waiting(endpoint, now_ms)
+    endpoint.save()
+    _audit(endpoint, "changed", who, before, told(endpoint), reason)
+    return endpoint
+
+
+@transaction.atomic
+def delete(endpoint_id: int, who: str, reason: str) -> None:
+    endpoint = _locked(endpoint_id)
+    _audit(endpoint, "deleted", who, told(endpoint), None, reason)
+    endpoint.delete()
+
+
+@transaction.atomic
+def rotate(endpoint_id: int, who: str, reason: str, now_ms: int) -> Endpoint:
+    """The secret until now signs along for a day: receivers change theirs when it suits them."""
+    endpoint = _locked(endpoint_id)
+    endpoint.previous_secret, endpoint.secret = endpoint.secret, signing.new_secret()
+    endpoint.previous_until_ms = now_ms + PREVIOUS_LASTS_MS
+    endpoint.version += 1
+    endpoint.save()
+    after = {"previous_until_ms": endpoint.previous_until_ms}
+    _audit(endpoint, "secret-rotated", who, None, after, reason)
+    return endpoint
+
+
+@transaction.atomic
+def send_test(endpoint_id: int, who: str, reason: str, now_ms: int) -> Delivery:
+    endpoint = _locked(endpoint_id)
+    _wake(endpoint)
+    (delivery,) = outbox.enqueue(events.trial(now_ms, endpoint.job, who), [endpoint], now_ms)
+    _audit(endpoint, "tested", who, None, None, reason)
+    return delivery
+
+
+@transaction.atomic
+def replay(delivery_id: int, who: str, reason: str, now_ms: int) -> Delivery:
+    """Again from the beginning, under the same id: receivers know it as one they may have seen."""
+    delivery = Delivery.objects.select_related("event").get(pk=delivery_id)
+    endpoint = _locked(delivery.endpoint_id)
+    _wake(endpoint)
+    before = str(delivery.state)
+    changes = {"state": Delivery.State.PENDING, "because": "", "failed": 0, "done_ms": None}
+    # What is on its way right now keeps its lease, and is due again if that attempt fails.
+    Delivery.objects.filter(pk=delivery_id).update(**changes, first_ms=now_ms, due_ms=now_ms)
+    delivery.refresh_from_db()
+    about = {"message": delivery.event.webhook_id, "state": before}
+    _audit(endpoint, "replayed", who, about, None, reason)
+    return delivery
+
+
+def disable(endpoint: Endpoint, because: str, who: str, now_ms: int) -> None:
+    """In a transaction of the caller's."""
+    endpoint = _locked(endpoint.pk)
+    if not endpoint.active:
+        return
+    before = told(endpoint)
+    endpoint.active, endpoint.disabled_because = False, because[:200]
+    endpoint.version += 1
+    endpoint.save()
+    _drop_waiting(endpoint, now_ms)
+    _audit(endpoint, "disabled", who, before, told(endpoint), because)
+
+
+def told(endpoint: Endpoint) -> dict[str, Any]:
+    """For the audit: without secrets, and yet so that every change of them shows."""
+    return {
+        "name": endpoint.name,
+        "url": f"{masked(endpoint.url)} ({_fingerprint(endpoint.url)})",
+        "format": endpoint.format,
+        "job": endpoint.job or "all",
+        "events": endpoint.events,
+        "kinds": endpoint.kinds,
+        "least_severity": endpoint.least_severity,
+        "routing_key": _fingerprint(endpoint.routing_key) if endpoint.routing_key else "none",
+        "active": endpoint.active,
+    }
+
+
+def _fingerprint(secret: str) -> str:
+    return hashlib.sha256(secret.encode()).hexdigest()[:8]
+
+
+def _locked(endpoint_id: int) -> Endpoint:
+    return Endpoint.objects.select_for_update().get(pk=endpoint_id)
+
+
+def _wake(endpoint: Endpoint) -> None:
+    """Somebody wants to see it now, whatever the receiver said about later."""
+    if not endpoint.active:
+        raise Disabled("this endpoint is disabled; enable it first")
+    Endpoint.objects.filter(pk=endpoint.pk).update(paused_until_ms=0)
+
+
+def _drop_waiting(endpoint: Endpoint, now_ms: int) -> None:
+    """So that nobody who enables it next week is told of last week."""
+    waiting = Delivery.objects.filter(endpoint=endpoint, state=Delivery.State.PENDING)
+    waiting.update(
+        state=Delivery.State.FAILED,
+        because="the endpoint was disabled",
+        done_ms=now_ms,
+        lease="",
+        leased_until_ms=0,
+    )
+
+
+def _audit(endpoint: Endpoint, verb: str, who: str, before: Any, after: Any, reason: str) -> None:
+    job = endpoint.job or None
+    audit.record(who, f"webhook.{verb}", endpoint.name, job, before, after, reason)

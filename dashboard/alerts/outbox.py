@@ -1,0 +1,57 @@
+"""What is to be sent is written down with the change that it tells of: both are kept or neither."""
+
+import time
+import uuid
+from collections.abc import Sequence
+from dataclasses import replace
+
+from django.db import transaction
+
+from dashboard.alerts.events import ENDINGS, Event, Severity
+from dashboard.alerts.evidence import plain
+from dashboard.models import AlertEvent, Delivery, Endpoint
+
+
+def publish(event: Event, now_ms: int | None = None) -> None:
+    """Call it in the transaction of the change. Costs one query where nobody wants to hear."""
+    if not transaction.get_connection().in_atomic_block:
+        raise RuntimeError("publish() belongs in the transaction of the change that it tells of")
+    listening = Endpoint.objects.filter(active=True, job__in=["", event.job])
+    wanting = [endpoint for endpoint in listening if wants(endpoint, event)]
+    if wanting:
+        enqueue(event, wanting, time.time_ns() // 1_000_000 if now_ms is None else now_ms)
+
+
+def wants(endpoint: Endpoint, event: Event) -> bool:
+    if endpoint.job and endpoint.job != event.job:
+        return False
+    if endpoint.events and event.type not in endpoint.events:
+        return False
+    if endpoint.kinds and event.kind not in endpoint.kinds:
+        return False
+    if event.severity.rank >= Severity(endpoint.least_severity).rank:
+        return True
+    return event.is_ending and _knows_of(endpoint, event)
+
+
+def _knows_of(endpoint: Endpoint, event: Event) -> bool:
+    """Who was told of the beginning is told of the end, however mild that is."""
+    told = Delivery.objects.filter(endpoint=endpoint, event__subject=event.subject[:250])
+    last = told.order_by("-pk").values_list("event__type", flat=True).first()
+    return last is not None and last not in ENDINGS
+
+
+@transaction.atomic
+def enqueue(event: Event, endpoints: Sequence[Endpoint], now_ms: int) -> list[Delivery]:
+    kept = AlertEvent.objects.create(
+        webhook_id=f"msg_{uuid.uuid4().hex}",
+        type=event.type,
+        job=event.job,
+        subject=event.subject[:250],
+        event=replace(event, evidence=plain(event.evidence)).as_dict(),
+        at_ms=now_ms,
+    )
+    return [
+        Delivery.objects.create(event=kept, endpoint=each, first_ms=now_ms, due_ms=now_ms)
+        for each in endpoints
+    ]

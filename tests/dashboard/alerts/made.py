@@ -1,0 +1,47 @@
+"""Events and endpoints for tests that need some."""
+
+from dataclasses import replace
+from typing import Any
+
+from dashboard.alerts import signing
+from dashboard.alerts.events import Event, Severity, Type
+from dashboard.models import Endpoint
+from tests.made import START_MS
+
+OPENED = Event(
+    type=Type.INCIDENT_OPENED,
+    job="orders.scored",
+    kind="shadowsync",
+    severity=Severity.CRITICAL,
+    title="Flushes of all stores at once",
+    explanation="4 of 4 stores flush every 10 s, and p99 rises to 2.1 s <each> time.",
+    onset_ms=START_MS,
+    incident_id=7,
+    evidence={"p99_ms": 2100.5, "stores": 4},
+    link="/jobs/orders.scored?at=1700000000000",
+)
+RESOLVED = replace(
+    OPENED,
+    type=Type.INCIDENT_RESOLVED,
+    severity=Severity.INFO,
+    title="Flushes of all stores at once: over",
+    end_ms=START_MS + 60_123,
+)
+REFUSED = Event(
+    type=Type.TECHNIQUE_REFUSED,
+    job="orders.scored",
+    kind="deconcur",
+    severity=Severity.WARNING,
+    title="Deconcurrence was refused",
+    explanation="1: no RocksDB here",
+    onset_ms=START_MS,
+)
+
+
+def opened(incident_id: int = 7, **changes: Any) -> Event:
+    return replace(OPENED, incident_id=incident_id, **changes)
+
+
+def endpoint(url: str = "https://hooks.example.org/T0/B0/secret", **fields: Any) -> Endpoint:
+    made = {"name": "on call", "format": "standard", "created_ms": START_MS}
+    return Endpoint.objects.create(url=url, secret=signing.new_secret(), **{**made, **fields})
