@@ -81,9 +81,7 @@ class Receiver(BaseHTTPRequestHandler):
     def answer_break(self, earlier: int) -> None:
         self.close_connection = True
 
-    def reply(
-        self, status: int, headers: dict[str, str] | None = None, body: bytes = b""
-    ) -> None:
+    def reply(self, status: int, headers: dict[str, str] | None = None, body: bytes = b"") -> None:
         self.send_response(status)
         for name, value in (headers or {}).items():
             self.send_header(name, value)

@@ -191,7 +191,9 @@ def test_resolved_does_not_overtake_opened(receiver: Received, post: Post) -> No
     post.now_ms += 5_000
     post.round()
     assert post.states == [DELIVERED] * 3
-    types = [each["body"].split('"')[3] for each in receiver.seen if '"incident_id":7' in each["body"]]
+    types = [
+        each["body"].split('"')[3] for each in receiver.seen if '"incident_id":7' in each["body"]
+    ]
     assert types == ["incident.opened"] * 2 + ["incident.resolved"] * 2
 
 

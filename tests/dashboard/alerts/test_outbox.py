@@ -47,9 +47,7 @@ def test_an_endpoint_hears_what_it_asked_for(filters: dict[str, Any], hears: boo
 def test_severities_are_in_order(least: Severity, severity: Severity) -> None:
     endpoint(least_severity=least)
     order = ["info", "warning", "critical"]
-    assert bool(publish(opened(severity=severity))) == (
-        order.index(severity) >= order.index(least)
-    )
+    assert bool(publish(opened(severity=severity))) == (order.index(severity) >= order.index(least))
 
 
 def test_an_event_that_nobody_wants_leaves_nothing() -> None:
@@ -76,9 +74,9 @@ def test_what_is_applied_ends_what_was_refused() -> None:
 
 def test_a_change_that_is_rolled_back_is_told_to_nobody() -> None:
     endpoint()
-    with pytest.raises(ZeroDivisionError), transaction.atomic():
+    with transaction.atomic():
         outbox.publish(OPENED)
-        raise ZeroDivisionError
+        transaction.set_rollback(True)
     assert not AlertEvent.objects.exists()
     assert not Delivery.objects.exists()
 
