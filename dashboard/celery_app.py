@@ -25,6 +25,11 @@ app.conf.update(
             "schedule": 1.0,
             "options": {"expires": 1.0},
         },
+        "detect-incidents": {
+            "task": "dashboard.tasks.detect_incidents",
+            "schedule": 1.0,
+            "options": {"expires": 1.0},
+        },
         "steer-jobs": {
             "task": "dashboard.tasks.steer_jobs",
             "schedule": 1.0,

@@ -7,13 +7,15 @@ import time
 from django.conf import settings
 
 from collectors.announcement import Announcement
+from collectors.keys import Stream
 from dashboard import jobs
 from dashboard.alerts.delivery import the_courier
 from dashboard.celery_app import app
+from dashboard.detection.rounds import running, the_detection
 from dashboard.health import BEAT_LASTS_S
 from dashboard.models import AlertEvent, Incident, Job, Run, TechniqueDecision
 from dashboard.steering import rounds
-from dashboard.store import StoreUnavailable, the_store
+from dashboard.store import Entry, StoreUnavailable, the_store
 
 log = logging.getLogger(__name__)
 
@@ -48,6 +50,24 @@ def steer_jobs() -> None:
         rounds.steer(the_store(), time.time_ns() // 1_000_000)
     except StoreUnavailable as error:
         log.warning("jobs cannot be steered now: %s", error)
+
+
+@app.task
+def detect_incidents() -> None:
+    """New frames of every running job are looked at, and incidents open, go on and end."""
+    store, detection = the_store(), the_detection()
+    now_ms = time.time_ns() // 1_000_000
+
+    async def news() -> dict[Stream, list[Entry]]:
+        try:
+            return await detection.read(store, await running(store, now_ms), now_ms)
+        finally:
+            await store.close()
+
+    try:
+        detection.look(asyncio.run(news()))
+    except StoreUnavailable as error:
+        log.warning("incidents cannot be detected now: %s", error)
 
 
 @app.task

@@ -34,7 +34,7 @@ class DistributionOut(Schema):
     p99: float | None
     p999: float | None
     max: float | None
-    cdf: list[tuple[float, float]]
+    cdf: list[list[float]]
 
 
 @router.get(

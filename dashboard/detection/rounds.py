@@ -5,21 +5,35 @@ back and knows the open incidents from the database.
 """
 
 import logging
+from functools import cache
 
 from django.db import transaction
 
 from collectors import keys
 from collectors.keys import Stream
 from dashboard import activities, windows
+from dashboard.alerts import outbox
+from dashboard.alerts.events import Event, Severity, Type
 from dashboard.detection import records
 from dashboard.detection.watch import LOOKS_BACK_MS, Watch
+from dashboard.jobs import STALE_AFTER_MS
+from dashboard.models import Incident as Record
 from dashboard.store import Entry, Store
-from techniques.incidents import Changes
+from techniques.incidents import Changes, Incident
 
 log = logging.getLogger(__name__)
 
 # XREAD that waits for nothing: what is there is there.
 AT_ONCE_MS = 1
+
+
+async def running(store: Store, now_ms: int) -> list[str]:
+    """Jobs whose collector lives: of the others there is no data, which is not health."""
+    return [
+        each.job_id
+        for each in await store.announcements()
+        if not each.ended_ms and now_ms - each.heartbeat_ms < STALE_AFTER_MS
+    ]
 
 
 class Detection:
@@ -66,11 +80,37 @@ class Detection:
         self._after_ms = {k: ms for k, ms in self._after_ms.items() if k in streams}
 
 
+@cache
+def the_detection() -> Detection:
+    """Of this process: what it keeps of jobs between rounds is its own."""
+    return Detection()
+
+
 @transaction.atomic
 def _write(job_id: str, changes: Changes) -> None:
+    """With whatever is to be told to others: both are kept or neither."""
     for incident in changes.opened:
-        records.opened(job_id, incident)
+        row = records.opened(job_id, incident)
+        outbox.publish(_event(Type.INCIDENT_OPENED, row, incident))
     for incident in changes.continued:
         records.continued(job_id, incident)
     for incident in changes.ended:
-        records.ended(job_id, incident)
+        for row in records.ended(job_id, incident):
+            outbox.publish(_event(Type.INCIDENT_RESOLVED, row, incident))
+
+
+def _event(type_: Type, row: Record, incident: Incident) -> Event:
+    finding = incident.latest
+    return Event(
+        type=type_,
+        job=row.job_id,
+        kind=row.kind,
+        severity=Severity(incident.severity),
+        title=finding.title,
+        explanation=finding.explanation,
+        onset_ms=incident.onset_ms,
+        end_ms=incident.end_ms if type_ == Type.INCIDENT_RESOLVED else None,
+        incident_id=row.pk,
+        evidence={each.name: each.value for each in finding.evidence},
+        link=f"/jobs/{row.job_id}?incident={row.pk}",
+    )

@@ -5,12 +5,12 @@ flush set them off: the last that began before them.
 """
 
 from bisect import bisect_right
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import pairwise
 from statistics import fmean, median
 
-from techniques.view import Interval, View
+from techniques.detectors import latency
+from techniques.view import WINDOW_MS, Interval, View
 
 # Flushes of one commit follow each other closer than commits do.
 GAP_MS = 300
@@ -80,9 +80,16 @@ def stages(view: View) -> list[Stage]:
     ]
 
 
-def spans(view: View, checkpoints: Iterable[Checkpoint]) -> list[tuple[int, int]]:
-    """As windows of the view, from the first flush to the end of the last compaction."""
-    return view.windows(Interval("", each.start_ms, each.end_ms) for each in checkpoints)
+def spans(view: View, stage: Stage) -> list[tuple[int, int]]:
+    """Each checkpoint with what follows it, as windows of the view: as long as its latency counts,
+    and not into the next one, whose latency is the next one's."""
+    starts = [each.start_ms for each in stage.checkpoints]
+    ends = [*starts[1:], float("inf")]
+    reach_ms = latency.REACH * WINDOW_MS
+    return view.windows(
+        Interval("", each.start_ms, min(each.end_ms + reach_ms, until_ms - WINDOW_MS))
+        for each, until_ms in zip(stage.checkpoints, ends, strict=True)
+    )
 
 
 def table(stage: Stage) -> list[dict[str, float | int | str]]:

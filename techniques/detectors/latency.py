@@ -34,11 +34,16 @@ class Rise:
         )
 
 
-def rise(view: View, spans: Spans, controls: Spans | None = None) -> Rise | None:
-    """Of latency in and after the spans (windows), against the controls or, without any, against
-    the time in between; None where too little is known of either."""
+def rise(view: View, spans: Spans) -> Rise | None:
+    """Of latency in and after the spans (windows) against the time in between."""
+    reaching = [(first, after + REACH) for first, after in spans]
+    return against(view, reaching, _between(view, spans))
+
+
+def against(view: View, spans: Spans, controls: Spans) -> Rise | None:
+    """Of latency in the spans against the controls; None where too little is known of either."""
     peaks, lags = _peaks(view.p99_ms, spans)
-    others, _ = _peaks(view.p99_ms, _between(view, spans) if controls is None else controls)
+    others, _ = _peaks(view.p99_ms, controls)
     if not len(peaks) or len(others) < FEWEST_CONTROLS:
         return None
     usual = float(np.median(others))
@@ -52,10 +57,10 @@ def rise(view: View, spans: Spans, controls: Spans | None = None) -> Rise | None
 
 
 def _peaks(p99_ms: Floats, spans: Spans) -> tuple[Floats, Floats]:
-    """The highest p99 in and after each span, and how long after its beginning that was."""
+    """The highest p99 in each span, and how long after its beginning that was."""
     peaks, lags = [], []
     for first, after in spans:
-        inside = p99_ms[first : after + REACH]
+        inside = p99_ms[first:after]
         inside = np.where(np.isnan(inside), 0.0, inside)
         if len(inside) and (at := int(inside.argmax())) >= 0 and inside[at] > 0:
             peaks.append(inside[at])
@@ -72,5 +77,5 @@ def _between(view: View, spans: Spans) -> list[tuple[int, int]]:
     found = []
     for first, after in chance.spans(~taken):
         for start in range(first, after - length - REACH + 1, length + REACH):
-            found.append((start, start + length))
+            found.append((start, start + length + REACH))
     return found

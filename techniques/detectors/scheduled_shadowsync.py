@@ -26,8 +26,12 @@ def find(view: View) -> list[Finding]:
             continue
         numbers = set(stage.in_phase)
         together = [stage.checkpoints[number] for number in sorted(numbers)]
-        apart = [each for at, each in enumerate(stage.checkpoints) if at not in numbers]
-        rise = latency.rise(view, spans(view, together), spans(view, apart))
+        following = spans(view, stage)
+        rise = latency.against(
+            view,
+            [span for at, span in enumerate(following) if at in numbers],
+            [span for at, span in enumerate(following) if at not in numbers],
+        )
         if rise and rise.ratio >= RAISED and rise.p_value <= SIGNIFICANT:
             found.append(_finding(view, stage, period, together, rise))
     return found

@@ -35,7 +35,12 @@ def find(view: View) -> list[Finding]:
         overlaps = chance.spans(both, JOIN_WINDOWS)
         if len(overlaps) < FEWEST:
             continue
-        rise = latency.rise(view, overlaps, _without(view, one, both))
+        following = spans(view, one)
+        rise = latency.against(
+            view,
+            [(first, after) for first, after in following if both[first:after].any()],
+            [(first, after) for first, after in following if not both[first:after].any()],
+        )
         if rise and rise.ratio >= RAISED and rise.p_value <= SIGNIFICANT:
             by_chance = chance.shifted(busy[one.operator] > 0, busy[other.operator])
             found.append(_finding(view, one, other, overlaps, rise, by_chance))
@@ -78,12 +83,6 @@ def _finding(
         technique="shadowsync",
         table=tuple(table(one)[-ROWS:] + table(other)[-ROWS:]),
     )
-
-
-def _without(view: View, stage: Stage, both: Floats) -> list[tuple[int, int]]:
-    """Checkpoints of the stage at which the two do not overlap."""
-    found = spans(view, stage.checkpoints)
-    return [(first, after) for first, after in found if not both[first:after].any()]
 
 
 def _busy(view: View, stage: Stage) -> Floats:

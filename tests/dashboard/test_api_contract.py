@@ -79,6 +79,11 @@ def admin(memory_store: MemoryStore) -> Iterator[Client]:
     KNOWN["token_id"] = client.post("/api/v1/tokens", {"name": "x"}, "application/json").json()[
         "id"
     ]
+    webhook = {"name": "x", "url": "https://hooks.example.org/"}
+    made = client.post("/api/v1/webhooks", webhook, "application/json").json()
+    KNOWN["webhook_id"] = made["id"]
+    test = client.post(f"/api/v1/webhooks/{made['id']}/test", {}, "application/json")
+    KNOWN["delivery_id"] = test.json()["id"]
     # Django's own client sees to it that no request closes the test's connection; ours does not.
     for signal in (request_started, request_finished):
         signal.disconnect(close_old_connections)

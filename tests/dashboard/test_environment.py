@@ -26,6 +26,12 @@ def test_postgresql_is_taken_from_the_address(tmp_path: Path) -> None:
     assert (found.database["HOST"], found.database["PORT"]) == ("node-a", 5433)
 
 
+def test_networks_that_webhooks_may_go_to_are_listed(tmp_path: Path) -> None:
+    found = read(tmp_path, CURTAIL_WEBHOOK_ALLOWED_NETWORKS="10.1.0.0/16, fd00:1::/32")
+    assert [str(each) for each in found.webhook_allowed_networks] == ["10.1.0.0/16", "fd00:1::/32"]
+    assert read(tmp_path).webhook_allowed_networks == ()
+
+
 def test_the_secret_key_is_made_once_and_kept_private(tmp_path: Path) -> None:
     first = read(tmp_path).secret_key
     assert read(tmp_path).secret_key == first
@@ -44,6 +50,10 @@ def test_the_secret_key_is_made_once_and_kept_private(tmp_path: Path) -> None:
         ("DATABASE_URL", "curtail.db"),
         ("CURTAIL_RECORD_RETENTION_DAYS", "0"),
         ("CURTAIL_RECORD_RETENTION_DAYS", "forever"),
+        ("CURTAIL_PUBLIC_URL", "curtail.example.com"),
+        ("CURTAIL_PUBLIC_URL", "https://"),
+        ("CURTAIL_WEBHOOK_ALLOWED_NETWORKS", "10.0.0.1/8"),
+        ("CURTAIL_WEBHOOK_ALLOWED_NETWORKS", "everywhere"),
     ],
 )
 def test_a_value_that_cannot_be_used_is_named(tmp_path: Path, name: str, value: str) -> None:

@@ -8,11 +8,13 @@ from pytest_django.fixtures import Settings
 
 from collectors.asked import State
 from dashboard import listed, members, views
-from dashboard.models import AuditEntry, TechniqueDecision
+from dashboard.alerts.events import Event
+from dashboard.models import AlertEvent, AuditEntry, TechniqueDecision
 from dashboard.steering import cards
 from dashboard.steering.switches import Outdated
 from dashboard.steering.techniques import registry
 from techniques.options import OptionFault
+from tests.dashboard.alerts.made import endpoint
 from tests.dashboard.steered import World
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -56,6 +58,24 @@ def test_a_refusal_comes_with_its_reason(world: World) -> None:
     world.round()
 
     assert world.stand == ("refused", "1: no RocksDB here")
+
+
+def test_others_are_told_once_when_it_is_applied_or_refused(world: World) -> None:
+    endpoint(job=world.job.pk)
+    world.switch("act")
+    for state in (State.ASKED, State.REFUSED, State.REFUSED, State.APPLIED, State.APPLIED):
+        world.pass_s(1)
+        world.round()
+        world.obey(state, "1: no RocksDB here" if state == State.REFUSED else "")
+    world.pass_s(1)
+    world.round()
+
+    refused, applied = [Event.of(each.event) for each in AlertEvent.objects.all()]
+    assert (refused.type, refused.severity) == ("technique.refused", "warning")
+    assert (refused.kind, refused.explanation) == ("echo", "1: no RocksDB here")
+    assert (applied.type, applied.severity) == ("technique.applied", "info")
+    assert applied.subject == refused.subject
+    assert applied.evidence["asked_by"] == "olga"
 
 
 def test_off_is_off_when_everybody_let_go(world: World) -> None:

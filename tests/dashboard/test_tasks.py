@@ -7,11 +7,15 @@ from redis import Redis
 from collectors import keys
 from collectors.announcement import to_hash
 from dashboard import jobs
+from dashboard.alerts.delivery import Courier, the_courier
+from dashboard.alerts.outbox import enqueue
+from dashboard.celery_app import app
 from dashboard.health import BEAT_LASTS_S
-from dashboard.models import Incident, Job, Run
+from dashboard.models import AlertEvent, Delivery, Incident, Job, Run
 from dashboard.store import the_store
 from dashboard.tasks import DAY_MS, forget_old_records, register_jobs
 from dashboard.testing.stack import RedisServer
+from tests.dashboard.alerts.made import OPENED, endpoint
 from tests.made import ANNOUNCEMENT, announcement
 
 pytestmark = pytest.mark.django_db
@@ -61,3 +65,21 @@ def test_records_older_than_the_retention_are_forgotten(settings: Settings) -> N
     assert {each.end_ms for each in Incident.objects.all()} == {now_ms - DAY_MS, None}
     assert [job.id for job in Job.objects.all()] == ["orders.new"]
     assert [run.run_id for run in Run.objects.all()] == [ANNOUNCEMENT.run_id]
+
+
+def test_alerts_older_than_the_retention_are_forgotten_with_their_deliveries() -> None:
+    now_ms = time.time_ns() // 1_000_000
+    for at_ms in (now_ms, now_ms - 31 * DAY_MS):
+        enqueue(OPENED, [endpoint()], at_ms)
+    forget_old_records()
+    assert [event.at_ms for event in AlertEvent.objects.all()] == [now_ms]
+    assert Delivery.objects.count() == 1
+
+
+def test_what_the_beat_asks_for_every_second_delivers_alerts(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rounds: list[Courier] = []
+    monkeypatch.setattr(Courier, "round", rounds.append)
+    app.tasks[app.conf.beat_schedule["deliver-alerts"]["task"]]()
+    assert rounds == [the_courier()]

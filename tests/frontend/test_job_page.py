@@ -1,5 +1,6 @@
 import re
 import time
+from typing import Any
 
 import pytest
 from playwright.sync_api import Page, WebSocketRoute, expect

@@ -4,7 +4,6 @@ import socket
 import ssl
 import threading
 import time
-from collections.abc import Iterator
 from ipaddress import ip_network
 from pathlib import Path
 
@@ -148,10 +147,10 @@ def test_a_resolver_that_hangs_does_not_stretch_the_deadline() -> None:
 
 
 @pytest.fixture
-def trusting(monkeypatch: pytest.MonkeyPatch) -> Iterator[ssl.SSLContext]:
+def trusting(monkeypatch: pytest.MonkeyPatch) -> ssl.SSLContext:
     context = ssl.create_default_context()
     monkeypatch.setattr(sender, "_authorities", lambda: context)
-    yield context
+    return context
 
 
 def test_tls_is_with_the_name_though_the_address_was_chosen_by_us(

@@ -1,0 +1,142 @@
+"""From frames in a store to incidents in the database and alerts in the outbox."""
+
+from collections.abc import Iterator
+
+import pytest
+from asgiref.sync import async_to_sync
+
+from collectors import activity, keys, wire
+from collectors.activity import Activity, Kind
+from collectors.announcement import Announcement
+from dashboard import jobs
+from dashboard.detection.rounds import Detection, running
+from dashboard.jobs import STALE_AFTER_MS
+from dashboard.models import AlertEvent, Endpoint, Incident
+from dashboard.store.memory import MemoryStore
+from tests.made import ANNOUNCEMENT, START_MS, announcement, frame
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+JOB = ANNOUNCEMENT.job_id
+INSTANCES = 8
+
+
+class World:
+    """A job whose eight state stores flush every second and compact every fourth, all at once."""
+
+    def __init__(self, store: MemoryStore) -> None:
+        self.store = store
+        self.second = 0
+        self.detection = Detection()
+        store.announce(ANNOUNCEMENT)
+        jobs.record([ANNOUNCEMENT])
+
+    def pass_s(self, seconds: int, in_phase: bool = True) -> None:
+        for _ in range(seconds):
+            self._second(in_phase)
+            self.round()
+
+    def round(self) -> None:
+        now_ms = START_MS + self.second * 1000
+        self.detection.look(async_to_sync(self.detection.read)(self.store, [JOB], now_ms))
+
+    def _second(self, in_phase: bool) -> None:
+        slow = in_phase and self.second % 4 == 0
+        for place in range(20):
+            at = self.second * 20 + place
+            latencies = (400 + place,) if slow else (100 + place,)
+            sent = frame(at, latencies)
+            self.store.append(keys.frames(JOB), sent.start_ms, wire.encode(sent))
+        at_us = (START_MS + self.second * 1000) * 1000
+        ended = list(_stores(at_us, self.second, in_phase))
+        self.store.append(keys.activities(JOB), at_us // 1000 + 950, activity.encode(ended))
+        self.second += 1
+
+
+def _stores(at_us: int, second: int, in_phase: bool) -> Iterator[Activity]:
+    for partition in range(INSTANCES):
+        flushed_us = at_us + 50_000
+        yield Activity(Kind.FLUSH, at_us, flushed_us, "1", 0, partition, input_bytes=10**6)
+        if second % 4 == (0 if in_phase else partition % 4):
+            yield Activity(Kind.COMPACTION, flushed_us, flushed_us + 300_000, "1", 0, partition)
+
+
+@pytest.fixture
+def world(memory_store: MemoryStore) -> World:
+    return World(memory_store)
+
+
+def test_stores_in_phase_open_one_incident_that_goes_on(world: World) -> None:
+    world.pass_s(60)
+    (incident,) = Incident.objects.filter(kind="scheduled_shadowsync")
+    assert incident.state == Incident.State.OPEN
+    assert incident.technique == "shadowsync"
+    assert incident.evidence["operators"] == [0]
+    assert incident.evidence["period_ms"] == 4_000
+    before = incident.occurrences
+
+    world.pass_s(20)
+    incident.refresh_from_db()
+    assert Incident.objects.filter(kind="scheduled_shadowsync").count() == 1
+    assert incident.occurrences >= before + 4
+
+
+def test_it_ends_when_they_are_spread(world: World) -> None:
+    world.pass_s(60)
+    world.pass_s(150, in_phase=False)
+
+    (incident,) = Incident.objects.filter(kind="scheduled_shadowsync")
+    assert incident.state == Incident.State.RESOLVED
+    assert incident.end_ms is not None
+    assert incident.end_ms < START_MS + 62_000
+
+
+def test_a_worker_that_starts_anew_goes_on_with_what_is_open(world: World) -> None:
+    world.pass_s(60)
+    world.detection = Detection()
+    world.pass_s(20)
+
+    assert Incident.objects.filter(kind="scheduled_shadowsync").count() == 1
+
+
+def test_a_job_of_which_nothing_comes_keeps_its_incident(world: World) -> None:
+    world.pass_s(60)
+    world.second += 600
+    world.round()
+
+    assert Incident.objects.get(kind="scheduled_shadowsync").state == Incident.State.OPEN
+
+
+def test_who_listens_is_told_when_it_opens_and_when_it_ends(world: World) -> None:
+    Endpoint.objects.create(name="on call", url="https://hooks.example/", created_ms=0)
+    world.pass_s(60)
+    opened = AlertEvent.objects.get(type="incident.opened", event__kind="scheduled_shadowsync")
+    assert opened.job == JOB
+    assert (
+        f"?incident={Incident.objects.get(kind='scheduled_shadowsync').pk}" in opened.event["link"]
+    )
+
+    world.pass_s(150, in_phase=False)
+    assert AlertEvent.objects.filter(
+        type="incident.resolved", event__kind="scheduled_shadowsync"
+    ).exists()
+
+
+def test_a_healthy_job_has_no_incident(world: World) -> None:
+    world.pass_s(180, in_phase=False)
+
+    assert not Incident.objects.exists()
+
+
+async def test_jobs_that_ended_or_fell_silent_are_not_looked_at() -> None:
+    store = MemoryStore()
+    now_ms = START_MS + 100_000
+    told: list[Announcement] = [
+        announcement(job_id="a.runs", heartbeat_ms=now_ms - 1_000),
+        announcement(job_id="a.silent", heartbeat_ms=now_ms - STALE_AFTER_MS),
+        announcement(job_id="a.ended", heartbeat_ms=now_ms, ended_ms=now_ms),
+    ]
+    for each in told:
+        store.announce(each)
+
+    assert await running(store, now_ms) == ["a.runs"]
