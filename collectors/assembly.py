@@ -2,7 +2,8 @@
 
 Time is an argument. A window closes 200 ms after its end. What comes later is merged into the next
 open window where it is a fact about a batch or an interval, and counted as late where it is a
-sample: a percentile of a window that is already on the stream cannot change.
+sample: a percentile of a window that is already on the stream cannot change. So a record is in the
+frames once, or it is counted as lost.
 """
 
 from collections.abc import Iterator
@@ -72,6 +73,8 @@ class _Job:
     sequence: int = 0
     last_window: int | None = None
     late_parts: int = 0
+    late_records: int = 0
+    skipped_frames: int = 0
     backlog_rows: int | None = None
     stamped: bool = False
     ended: list[Activity] = field(default_factory=list)
@@ -122,6 +125,7 @@ class Assembler:
                 window.latencies.setdefault(latencies.query_id, []).append(latencies.histogram)
             elif job:
                 job.late_parts += 1
+                job.late_records += latencies.histogram.count
         ahead_us = part.metrics.get(CLOCK_AHEAD, 0)
         for event in part.events:
             self._hear(part.executor_id, event, ahead_us)
@@ -174,7 +178,12 @@ class Assembler:
             frame = self._frame(number, window, job)
             frame = replace(
                 frame,
-                health=replace(lost, late_parts=job.late_parts),
+                health=replace(
+                    lost,
+                    late_parts=job.late_parts,
+                    lost_records=lost.lost_records + job.late_records,
+                    dropped_frames=lost.dropped_frames + job.skipped_frames,
+                ),
                 state=self._state(job.running.run_id, at_once),
                 tasks=_counts(tasks),
                 traffic=_traffic(tasks),
@@ -237,7 +246,9 @@ class Assembler:
             dropped_frames=dropped_frames,
             lost_parts=self._lost_on_link + sum(loss.parts for loss in losses),
             lost_records=sum(loss.records for loss in losses),
-            lost_events=self._lost_activities + sum(loss.events for loss in losses),
+            lost_events=self._lost_activities
+            + self._scheduling.lost_events
+            + sum(loss.events for loss in losses),
             unreadable_messages=unreadable_messages + self._unreadable_events,
         )
 
@@ -249,10 +260,17 @@ class Assembler:
                 del self._jobs[query_id]
 
     def _skip_to(self, window: int) -> None:
-        for job in self._jobs.values():
+        """What is lost with the windows in between is counted; their batches come in this one."""
+        before = [self._windows.pop(at) for at in sorted(self._windows) if at < window]
+        kept = self._window(window).batches
+        for query_id, job in self._jobs.items():
             job.sequence += window - self._next_window
-        for skipped in [w for w in self._windows if w < window]:
-            del self._windows[skipped]
+            job.skipped_frames += window - self._next_window
+            late = [each for skipped in before for each in skipped.latencies.get(query_id, ())]
+            job.late_parts += len(late) + sum(len(skipped.executors) for skipped in before)
+            job.late_records += merged(late).count
+            ended = [batch for skipped in before for batch in skipped.batches.get(query_id, ())]
+            kept[query_id] = ended + kept.get(query_id, [])
         self._next_window = window
 
     def _is_open(self, window: int, now_ms: int) -> bool:

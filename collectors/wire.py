@@ -17,8 +17,8 @@ Integers are LEB128, texts UTF-8 behind their length (`collectors.codec`).
                 text id, text host, varint number of metrics, then each: varint id
                 (`collectors.metrics`), signed value
     tag 4     health                     totals of the run, varints: frames dropped, parts late,
-                parts lost between executor and collector, records lost in executors,
-                events lost in executors, messages the collector could not read
+                parts lost between executor and collector, records lost in executors or too
+                late for their window, events lost, messages the collector could not read
     tag 5     backlog                    varint rows the source has and the query has not read
     tag 6     stamped                    present, and empty, once this run counted a record: from
                                          then on, no latencies means no records

@@ -37,11 +37,14 @@ private class Driver extends DriverPlugin {
     made
   }
 
-  override def receive(message: AnyRef): AnyRef = message match {
-    case part: Array[Byte] =>
-      Collector.offer(MessageKind.Part, part)
-      Driver.clock()
-    case _ => Driver.clock()
+  override def receive(message: AnyRef): AnyRef = {
+    val part = message match {
+      case bytes: Array[Byte] => bytes
+      // Of no sender of ours: passed on as a part that cannot be read, and so counted as one.
+      case _ => Array.emptyByteArray
+    }
+    Collector.offer(MessageKind.Part, part)
+    Driver.clock()
   }
 
   override def shutdown(): Unit = Guard.quietly("stop the collector") {
