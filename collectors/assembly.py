@@ -73,8 +73,8 @@ class _Job:
     sequence: int = 0
     last_window: int | None = None
     late_parts: int = 0
+    skipped_windows: int = 0
     late_records: int = 0
-    skipped_frames: int = 0
     backlog_rows: int | None = None
     stamped: bool = False
     ended: list[Activity] = field(default_factory=list)
@@ -182,7 +182,7 @@ class Assembler:
                     lost,
                     late_parts=job.late_parts,
                     lost_records=lost.lost_records + job.late_records,
-                    dropped_frames=lost.dropped_frames + job.skipped_frames,
+                    skipped_windows=job.skipped_windows,
                 ),
                 state=self._state(job.running.run_id, at_once),
                 tasks=_counts(tasks),
@@ -265,7 +265,7 @@ class Assembler:
         kept = self._window(window).batches
         for query_id, job in self._jobs.items():
             job.sequence += window - self._next_window
-            job.skipped_frames += window - self._next_window
+            job.skipped_windows += window - self._next_window
             late = [each for skipped in before for each in skipped.latencies.get(query_id, ())]
             job.late_parts += len(late) + sum(len(skipped.executors) for skipped in before)
             job.late_records += merged(late).count

@@ -95,6 +95,8 @@ class Collector:
                 self._terminated(json.loads(message.payload))
             case Kind.LINK_LOSS:
                 self._assembler.lost_on_link(int(message.payload))
+            case Kind.FOREIGN:
+                raise Garbled(f"the driver was sent {message.payload[:200]!r} instead of a part")
             case _:
                 raise Garbled(f"a message of kind {message.kind}")
 

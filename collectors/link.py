@@ -14,6 +14,8 @@ MAX_PAYLOAD = 16 * 1024 * 1024
 
 
 class Kind(IntEnum):
+    # The driver's plugin was sent something of this Java class, which is no part.
+    FOREIGN = 0
     HELLO = 1
     PART = 2
     QUERY_STARTED = 3

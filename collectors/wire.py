@@ -18,7 +18,8 @@ Integers are LEB128, texts UTF-8 behind their length (`collectors.codec`).
                 (`collectors.metrics`), signed value
     tag 4     health                     totals of the run, varints: frames dropped, parts late,
                 parts lost between executor and collector, records lost in executors or too
-                late for their window, events lost, messages the collector could not read
+                late for their window, events lost, messages the collector could not read, windows
+                skipped after a stall of the collector (this one absent in older frames)
     tag 5     backlog                    varint rows the source has and the query has not read
     tag 6     stamped                    present, and empty, once this run counted a record: from
                                          then on, no latencies means no records
@@ -120,6 +121,7 @@ class Health:
     lost_records: int = 0
     lost_events: int = 0
     unreadable_messages: int = 0
+    skipped_windows: int = 0
 
 
 @dataclass(frozen=True)
@@ -157,7 +159,8 @@ def encode(frame: Frame) -> bytes:
     if frame.executors:
         _section(out, _EXECUTORS, _executors(frame.executors))
     if frame.health != Health():
-        _section(out, _HEALTH, _totals(frame.health))
+        write_health(section := Writer(), frame.health)
+        _section(out, _HEALTH, section)
     if frame.backlog_rows is not None:
         (section := Writer()).varint(frame.backlog_rows)
         _section(out, _BACKLOG, section)
@@ -191,7 +194,7 @@ def decode(data: bytes) -> Frame:
         latency=buckets.read(s) if (s := sections.get(_LATENCY)) else Histogram(),
         batches=_read_batches(s) if (s := sections.get(_BATCHES)) else (),
         executors=_read_executors(s) if (s := sections.get(_EXECUTORS)) else (),
-        health=_read_health(s) if (s := sections.get(_HEALTH)) else Health(),
+        health=read_health(s) if (s := sections.get(_HEALTH)) else Health(),
         backlog_rows=s.varint() if (s := sections.get(_BACKLOG)) else None,
         stamped=_STAMPED in sections,
         state=_read_state(s) if (s := sections.get(_STATE)) else (),
@@ -287,7 +290,7 @@ def _read_traffic(reader: Reader) -> tuple[Shuffled, ...]:
     )
 
 
-def _totals(counts: Health | TaskCounts) -> Writer:
+def _totals(counts: TaskCounts) -> Writer:
     out = Writer()
     for count in astuple(counts):
         out.varint(count)
@@ -298,5 +301,11 @@ def _read_tasks(reader: Reader) -> TaskCounts:
     return TaskCounts(*(reader.varint() for _ in fields(TaskCounts)))
 
 
-def _read_health(reader: Reader) -> Health:
-    return Health(*(reader.varint() for _ in fields(Health)))
+def write_health(out: Writer, health: Health) -> None:
+    for count in astuple(health):
+        out.varint(count)
+
+
+def read_health(reader: Reader) -> Health:
+    """A total that an earlier Curtail did not keep yet is 0; new ones go to the end."""
+    return Health(*(reader.varint() if reader.left else 0 for _ in fields(Health)))

@@ -1,6 +1,7 @@
 package io.curtail.probe
 
 import java.nio.ByteBuffer
+import java.nio.charset.StandardCharsets.UTF_8
 import java.util.{Collections, Map => JMap}
 
 import org.apache.spark.{SparkContext, SparkEnv}
@@ -37,14 +38,15 @@ private class Driver extends DriverPlugin {
     made
   }
 
-  override def receive(message: AnyRef): AnyRef = {
-    val part = message match {
-      case bytes: Array[Byte] => bytes
-      // Of no sender of ours: passed on as a part that cannot be read, and so counted as one.
-      case _ => Array.emptyByteArray
-    }
-    Collector.offer(MessageKind.Part, part)
-    Driver.clock()
+  override def receive(message: AnyRef): AnyRef = message match {
+    case part: Array[Byte] =>
+      Collector.offer(MessageKind.Part, part)
+      Driver.clock()
+    case other =>
+      // For the collector to count: an executor of another Curtail, or of another plugin.
+      val name = Option(other).map(_.getClass.getName).getOrElse("null")
+      Collector.offer(MessageKind.Foreign, name.getBytes(UTF_8))
+      Driver.clock()
   }
 
   override def shutdown(): Unit = Guard.quietly("stop the collector") {

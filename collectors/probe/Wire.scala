@@ -5,6 +5,7 @@ import java.nio.charset.StandardCharsets.UTF_8
 
 /** What the driver's JVM tells the collector process; the numbers are in collectors/link.py too. */
 object MessageKind {
+  val Foreign = 0
   val Hello = 1
   val Part = 2
   val QueryStarted = 3

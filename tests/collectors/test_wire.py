@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -28,7 +30,7 @@ GOLDEN = bytes.fromhex(
     "0109 03 0a01 b30202 fd0301"  # latency: buckets 10, 317 and 826
     "0213 01 07 98c895ffbc31 b607 a01f 01 02 1e 14 d206 19"  # batches: one
     "031a 02 0131 066e6f64652d61 02 01 ee05 02 09 0132 066e6f64652d62 00"  # executors: two
-    "0406 01 02 03 04 05 06"  # health
+    "0407 01 02 03 04 05 06 07"  # health
     "0502 d209"  # backlog
     "0600"  # stamped
     "0709 02 00 04 02 06 01 00 00 00"  # state: two operators
@@ -58,7 +60,7 @@ frames = st.builds(
     executors=st.lists(st.builds(ExecutorSample, st.text(), st.text(), metrics), max_size=5).map(
         tuple
     ),
-    health=st.builds(Health, *[naturals] * 6),
+    health=st.builds(Health, *[naturals] * 7),
     backlog_rows=st.none() | naturals,
     stamped=st.booleans(),
     state=st.lists(
@@ -85,6 +87,11 @@ def test_a_frame_comes_back_from_its_bytes(frame: Frame) -> None:
 @given(frames, st.binary(max_size=40))
 def test_a_section_of_a_later_curtail_is_passed_over(frame: Frame, payload: bytes) -> None:
     assert decode(encode(frame) + bytes([99, len(payload)]) + payload) == frame
+
+
+def test_a_frame_from_before_skipped_windows_were_counted_is_read() -> None:
+    older = GOLDEN.replace(bytes.fromhex("0407 01020304050607"), bytes.fromhex("0406 010203040506"))
+    assert decode(older) == replace(FULL_FRAME, health=Health(1, 2, 3, 4, 5, 6, 0))
 
 
 def test_a_frame_of_another_version_is_named_as_such() -> None:
