@@ -119,7 +119,7 @@ class Job:
         while (now := self._next()) < batch:
             if now > seen:
                 seen, seen_s = now, time.monotonic()
-            if not self.running.alive or time.monotonic() - seen_s > STUCK_S:
+            if not self.running.lives or time.monotonic() - seen_s > STUCK_S:
                 raise RuntimeError(f"{self.name} stands still:\n{self.running.said()}")
             time.sleep(POLL_S)
 

@@ -2,7 +2,8 @@
 
 Time is an argument. A window closes 200 ms after its end. What comes later is merged into the next
 open window where it is a fact about a batch or an interval, and counted as late where it is a
-sample: a percentile of a window that is already on the stream cannot change.
+sample: a percentile of a window that is already on the stream cannot change. So a record is in the
+frames once, or it is counted as lost.
 """
 
 from collections.abc import Iterator
@@ -75,6 +76,7 @@ class _Job:
     last_window: int | None = None
     late_parts: int = 0
     skipped_windows: int = 0
+    late_records: int = 0
     backlog_rows: int | None = None
     stamped: bool = False
     ended: list[Activity] = field(default_factory=list)
@@ -130,6 +132,7 @@ class Assembler:
                 window.latencies.setdefault(latencies.query_id, []).append(latencies.histogram)
             elif job:
                 job.late_parts += 1
+                job.late_records += latencies.histogram.count
         for task in part.tasks:
             self._hold(task)
         ahead_us = part.metrics.get(CLOCK_AHEAD, 0)
@@ -187,7 +190,9 @@ class Assembler:
                 health=replace(
                     lost,
                     late_parts=job.late_parts,
-                    lost_records=lost.lost_records + job.uncommitted.lost_records,
+                    lost_records=(
+                        lost.lost_records + job.late_records + job.uncommitted.lost_records
+                    ),
                     skipped_windows=job.skipped_windows,
                 ),
                 state=self._state(job.running.run_id, at_once),
@@ -265,7 +270,9 @@ class Assembler:
             dropped_frames=dropped_frames,
             lost_parts=self._lost_on_link + sum(loss.parts for loss in losses),
             lost_records=sum(loss.records for loss in losses),
-            lost_events=self._lost_activities + sum(loss.events for loss in losses),
+            lost_events=self._lost_activities
+            + self._scheduling.lost_events
+            + sum(loss.events for loss in losses),
             unreadable_messages=unreadable_messages + self._unreadable_events,
         )
 
@@ -277,13 +284,17 @@ class Assembler:
                 del self._jobs[query_id]
 
     def _skip_to(self, window: int) -> None:
-        for job in self._jobs.values():
+        """What is lost with the windows in between is counted; their batches come in this one."""
+        before = [self._windows.pop(at) for at in sorted(self._windows) if at < window]
+        kept = self._window(window).batches
+        for query_id, job in self._jobs.items():
             job.sequence += window - self._next_window
             job.skipped_windows += window - self._next_window
-        for skipped in sorted(w for w in self._windows if w < window):
-            for query_id, batches in self._windows.pop(skipped).batches.items():
-                if query_id in self._jobs:
-                    self._jobs[query_id].uncommitted.skip(batches)
+            late = [each for skipped in before for each in skipped.latencies.get(query_id, ())]
+            job.late_parts += len(late) + sum(len(skipped.executors) for skipped in before)
+            job.late_records += merged(late).count
+            ended = [batch for skipped in before for batch in skipped.batches.get(query_id, ())]
+            kept[query_id] = ended + kept.get(query_id, [])
         self._next_window = window
 
     def _is_open(self, window: int, now_ms: int) -> bool:

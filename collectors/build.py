@@ -24,9 +24,12 @@ class BuildFault(RuntimeError):
 
 def probe_jar() -> Path:
     """The compiled probe, built if this is the first time."""
-    sources = sorted(PROBE_DIR.glob("*.scala"))
+    return compiled("curtail-probe", sorted(PROBE_DIR.glob("*.scala")))
+
+
+def compiled(name: str, sources: list[Path]) -> Path:
     spark_jars = _spark_home() / "jars"
-    jar = _cache_dir() / f"curtail-probe-{_fingerprint(sources, spark_jars)}.jar"
+    jar = _cache_dir() / f"{name}-{_fingerprint(sources, spark_jars)}.jar"
     if jar.exists():
         return jar
     java = _java()
@@ -41,14 +44,14 @@ def probe_jar() -> Path:
 
 def _compile(java: str, sources: list[Path], spark_jars: Path, jar: Path) -> None:
     with tempfile.TemporaryDirectory(dir=jar.parent) as folder:
-        made = Path(folder) / "probe.jar"
+        made = Path(folder) / "made.jar"
         command = [java, "-Xshare:auto", "-XX:TieredStopAtLevel=1", "-cp", f"{spark_jars}/*"]
         command += ["scala.tools.nsc.Main", "-usejavacp", "-nowarn", "-d", str(made)]
         done = subprocess.run(
             command + [str(source) for source in sources], capture_output=True, text=True
         )
         if done.returncode or not made.exists():
-            raise BuildFault(f"the probe does not compile:\n{done.stdout}{done.stderr}")
+            raise BuildFault(f"{jar.stem} does not compile:\n{done.stdout}{done.stderr}")
         os.replace(made, jar)  # whole or not at all
 
 

@@ -78,11 +78,6 @@ class Uncommitted:
                 _add_committed(ages, batch.end_ms * 1000, counts)
         return Histogram(counts)
 
-    def skip(self, batches: Iterable[Batch]) -> None:
-        """Their window will not be told."""
-        for batch in batches:
-            self._lose(self._take(batch.batch_id))
-
     def _take(self, batch_id: int) -> list[_Ages]:
         self._told = max(self._told, batch_id)
         # Batches follow each other: what Spark said of an earlier one has not reached us.

@@ -26,9 +26,9 @@ class StateOperator:
 class Progress:
     """What is not known is None, never 0.
 
-    Behind are what the sources have and the batch did not take: rows where a source counts rows,
-    offsets in the source's own unit (Kafka: records, the rate source: seconds), files. Each is a
-    sum over the sources that say so.
+    Behind are what the sources have and the batch did not take: rows where a source's offsets
+    count rows, offsets in the source's own unit (Kafka: records, the rate source: seconds), files.
+    Each is a sum over the sources that say so.
     """
 
     query_id: str
@@ -96,8 +96,10 @@ def _known_sum(numbers: Iterable[int | None]) -> int | None:
 
 
 def _rows_behind(source: Mapping[str, Any]) -> int | None:
-    """Only Kafka's offsets are known to count rows."""
-    if str(source.get("description", "")).startswith("Kafka"):
+    """Kafka's offsets are known to count rows; of others it shows, when they move with the rows."""
+    rows = source.get("numInputRows")
+    moved = _distance(source.get("startOffset"), source.get("endOffset"))
+    if (rows and rows == moved) or str(source.get("description", "")).startswith("Kafka"):
         return _offsets_behind(source)
     return None
 

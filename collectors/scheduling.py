@@ -69,7 +69,6 @@ class Scheduled:
 
     queries: Mapping[str, QueryTasks] = field(default_factory=dict)
     executors: tuple[ExecutorChange, ...] = ()
-    lost_events: int = 0
 
     def of(self, query_id: str) -> QueryTasks:
         return self.queries.get(query_id, QueryTasks())
@@ -93,6 +92,11 @@ class Scheduling:
         self._rates: dict[str, deque[int]] = {}
         self._lost_events = 0
         self._forgotten = 0
+
+    @property
+    def lost_events(self) -> int:
+        """By the probe and here, since it began."""
+        return self._lost_events + self._forgotten
 
     def add_tasks(self, told: Tasks) -> None:
         self._lost_events = told.lost_events
@@ -140,7 +144,7 @@ class Scheduling:
             for query_id in sorted(ids)
         }
         self._forget_completed(end_ms)
-        return Scheduled(queries, tuple(changes), self._lost_events + self._forgotten)
+        return Scheduled(queries, tuple(changes))
 
     def _add(self, record: TaskRecord) -> None:
         stage = self._stages[record.stage]

@@ -14,8 +14,8 @@ Integers are LEB128, texts UTF-8 behind their length (`collectors.codec`).
                 varint batch id, varint start epoch ms, varint duration ms, varint rows in,
                 varint duration ms of each of PHASES in that order
     tag 4     health                     totals of the run, varints: frames dropped, parts late,
-                parts lost between executor and collector, records lost in executors,
-                events lost in executors, messages the collector could not read, windows
+                parts lost between executor and collector, records lost in executors or too
+                late for their window, events lost, messages the collector could not read, windows
                 skipped after a stall of the collector (this one absent in older frames)
     tag 5     backlog                    varint rows the source has and the query has not read
     tag 6     stamped                    present, and empty, once this run counted a record: from

@@ -22,33 +22,44 @@ private[probe] class DeviceTable(
   private val file = new KernelFile(path)
   private val inGrowth = new Growth(in)
   private val outGrowth = new Growth(out)
-  private val verdicts = mutable.Map.empty[String, Boolean]
-  private var lastDevices = 0
+  private val verdicts = mutable.HashMap.empty[String, Boolean]
+  private var lastNames = 0
   sample()
 
   override def sample(): Seq[Metric] = {
-    var devices = 0
+    var devices, names = 0
     var inUnits, outUnits = 0L
     var more = file.read() && (1 to columns.headerLines).forall(_ => file.skipLine())
     while (more) {
       file.skipNumbers(columns.skipToName)
       val name = file.word()
-      if (verdicts.getOrElseUpdate(name, counts(name))) {
+      if (isCounted(name)) {
         file.skipNumbers(columns.skipToIn)
         inUnits += file.number()
         file.skipNumbers(columns.skipToOut)
         outUnits += file.number()
         devices += 1
+        names = 31 * names + name.hashCode
       }
       more = file.skipLine()
     }
-    growth(devices, inUnits * columns.bytesPerUnit, outUnits * columns.bytesPerUnit)
+    // A device that comes brings all it ever counted: begin anew. By the hash of their names, for
+    // when one goes as another comes, there are as many as before.
+    if (names != lastNames) { inGrowth.to(-1); outGrowth.to(-1) }
+    lastNames = names
+    if (devices == 0) Nil
+    else
+      inGrowth.to(inUnits * columns.bytesPerUnit).toSeq ++
+        outGrowth.to(outUnits * columns.bytesPerUnit)
   }
 
-  private def growth(devices: Int, inBytes: Long, outBytes: Long): Seq[Metric] = {
-    // A device that comes brings all it ever counted: begin anew.
-    if (devices != lastDevices) { inGrowth.to(-1); outGrowth.to(-1) }
-    lastDevices = devices
-    if (devices == 0) Nil else inGrowth.to(inBytes).toSeq ++ outGrowth.to(outBytes)
+  /** Looked up once; on a host of containers, names come and go without end. */
+  private def isCounted(name: String): Boolean = {
+    if (verdicts.size >= DeviceTable.MostVerdicts) verdicts.clear()
+    verdicts.getOrElseUpdate(name, counts(name))
   }
+}
+
+private object DeviceTable {
+  val MostVerdicts = 4096
 }

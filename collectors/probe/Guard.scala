@@ -15,4 +15,19 @@ private[probe] object Guard {
       case error @ (NonFatal(_) | _: LinkageError) =>
         log.warn(s"curtail could not $what; the job goes on without it: $error")
     }
+
+  /** For what is done many times a second: the first fault is said, the rest are only counted. */
+  class Often(what: String) {
+    private var count = 0L
+
+    def faults: Long = count
+
+    def quietly(body: => Unit): Unit =
+      try body
+      catch {
+        case error @ (NonFatal(_) | _: LinkageError) =>
+          count += 1
+          if (count == 1) Guard.quietly(what) { throw error }
+      }
+  }
 }

@@ -55,7 +55,9 @@ private class PerfData(path: Path) {
 
   private def isNamed(entry: Int, name: String): Boolean = {
     val found = new Array[Byte](name.length + 1)
-    bytes.get(entry + bytes.getInt(entry + 4), found)
+    val begins = entry + bytes.getInt(entry + 4)
+    if (begins + found.length > bytes.limit()) return false
+    bytes.get(begins, found)
     // A 64-bit number; ends in a zero, or the name goes on.
     bytes.get(entry + 12) == 'J' && found.last == 0 && new String(found, US_ASCII).init == name
   }

@@ -2,6 +2,8 @@ package io.curtail.probe
 
 import java.util.concurrent.locks.LockSupport
 
+import scala.util.control.NonFatal
+
 /** At the end of every window: what this JVM saw in it, as one part for the driver. */
 private[probe] class Sampler(
     executorId: String,
@@ -22,12 +24,15 @@ private[probe] class Sampler(
   }
 
   private def run(): Unit = {
+    val guard = new Guard.Often("sample a window")
     var done = Clock.nowMs() / Clock.WindowMs - 1
     while (running) {
       val current = sleepUntilAfter(done + 1)
-      Guard.quietly("sample a window") { done = sample(done, current) }
+      guard.quietly { sample(done, current) }
+      // Also where that failed: the same window again, at once, would be a busy loop.
+      done = math.max(done, current - 1)
     }
-    Guard.quietly("sample the last window") { sample(done, Long.MaxValue) }
+    guard.quietly { sample(done, Long.MaxValue) }
   }
 
   private def sleepUntilAfter(window: Long): Long = {
@@ -41,21 +46,22 @@ private[probe] class Sampler(
   }
 
   /** One part per window that ended; after a long pause they share one reading. */
-  private def sample(done: Long, current: Long): Long = {
+  private def sample(done: Long, current: Long): Unit = {
     Clock.align()
     val last = if (current == Long.MaxValue) done + 1 else current - 1
     val first = math.max(done + 1, last - Sampler.MostWindowsAtOnce + 1)
+    // Woken to stop: what was recorded waits for the last look.
+    if (last < first) return
     val metrics = sources.flatMap(measured).map(_.over(last - first + 1))
     val latencies = Recorder.drainAll(current)
     (first until last).foreach(window => send(window, metrics, Nil, Nil, Nil))
-    if (last >= first) send(last, metrics, latencies, TaskLatencies.drain(), Events.drain())
-    last
+    send(last, metrics, latencies, TaskLatencies.drain(), Events.drain())
   }
 
   /** One source that fails must not silence the others. */
   private def measured(source: MetricSource): Seq[Metric] =
     try source.sample()
-    catch { case _: Exception => Nil }
+    catch { case NonFatal(_) | _: LinkageError => Nil }
 
   private def send(
       window: Long,

@@ -74,9 +74,13 @@ object ShuffleTraffic {
       case _ => Nil
     }
 
-  private def shares(read: Map[String, Long], wrote: Map[String, Long]): Map[(String, String), Long] = {
+  /** None at all where there would be too many: every pair of executors gets a number here. */
+  private def shares(
+      read: Map[String, Long],
+      wrote: Map[String, Long]): Map[(String, String), Long] = {
     val total = wrote.values.sum
-    for ((from, part) <- wrote if part > 0; (to, bytes) <- read)
+    if (wrote.size.toLong * read.size > MostCells) Map.empty
+    else for ((from, part) <- wrote if part > 0; (to, bytes) <- read)
       yield (from, to) -> math.round(bytes.toDouble * part / total)
   }
 }

@@ -9,7 +9,6 @@ import org.apache.spark.executor.TaskMetrics
 import org.apache.spark.scheduler._
 
 import scala.collection.mutable
-import scala.util.control.NonFatal
 
 /** A stage while something of it runs. Changed under the lock of its `TaskEvents` only. */
 private[probe] class Stage(
@@ -82,8 +81,8 @@ private[probe] class TaskEvents(offer: (Int, Array[Byte]) => Unit, collectorPid:
   private val executors = new Recent[String, Array[Byte]](4096)
   private val changes = new ArrayList[Array[Byte]]
   private var toldTo = -1L
+  private val guard = new Guard.Often("note what Spark says of its tasks")
   private var lost = 0L
-  private var faults = 0L
 
   override def onJobStart(event: SparkListenerJobStart): Unit = noted {
     // Also of stages that are skipped because an earlier job did their work.
@@ -183,7 +182,7 @@ private[probe] class TaskEvents(offer: (Int, Array[Byte]) => Unit, collectorPid:
       told = touched.iterator.map(s => StageTold(s, s.waiting, s.running, s.completedMs)).toSeq
       touched.clear()
       reduces = reduced.dequeueAll(_ => true).map(inputs)
-      lostSoFar = lost
+      lostSoFar = lost + guard.faults
     }
     if (told.nonEmpty) offer(MessageKind.Tasks, TaskMessage.tasks(lostSoFar, told, tasks.toSeq))
     reduces.foreach { of =>
@@ -253,16 +252,7 @@ private[probe] class TaskEvents(offer: (Int, Array[Byte]) => Unit, collectorPid:
     if (stage == null) lost += 1 else use(stage)
   }
 
-  /** Like Guard, but for thousands of calls a second: the first fault is said, the rest counted. */
-  private def noted(body: => Unit): Unit = synchronized {
-    try body
-    catch {
-      case error @ (NonFatal(_) | _: LinkageError) =>
-        lost += 1
-        faults += 1
-        if (faults == 1) Guard.quietly("note what Spark says of its tasks") { throw error }
-    }
-  }
+  private def noted(body: => Unit): Unit = synchronized { guard.quietly(body) }
 }
 
 private[probe] object TaskEvents {
@@ -282,16 +272,11 @@ private[probe] object TaskEvents {
   }
 
   private def run(sc: SparkContext, events: TaskEvents): Unit = {
-    var faults = 0
+    val guard = new Guard.Often("tell of tasks")
     while (!sc.isStopped) {
       // At the ends of windows, just before the collector is told everything.
       LockSupport.parkNanos((FlushUs - Clock.nowUs() % FlushUs) * 1000L)
-      try events.flush()
-      catch {
-        case error @ (NonFatal(_) | _: LinkageError) =>
-          faults += 1
-          if (faults == 1) Guard.quietly("tell of tasks") { throw error }
-      }
+      guard.quietly { events.flush() }
     }
   }
 }

@@ -22,6 +22,8 @@ from dashboard.testing.running import Running
 
 MASTER_HOST = "127.0.0.1"
 START_S = 90
+# By which a task can tell where it runs.
+HOST_VARIABLE = "CURTAIL_TEST_HOST"
 DAEMON_MB = 128
 # Spark refuses executors of less than 450 MB.
 EXECUTOR_MB = 512
@@ -101,10 +103,12 @@ def _worker(folder: Path, host: str, master_url: str) -> Program:
     work = ("--work-dir", str(folder / f"work-{host}"))
     name = f"worker-{host}"
     main = "org.apache.spark.deploy.worker.Worker"
-    return _daemon(name, main, *where, *size, *work, master_url, folder=folder)
+    return _daemon(name, main, *where, *size, *work, master_url, folder=folder, host=host)
 
 
-def _daemon(name: str, main_class: str, *words: str, folder: Path) -> Program:
+def _daemon(
+    name: str, main_class: str, *words: str, folder: Path, host: str = MASTER_HOST
+) -> Program:
     home = Path(pyspark.__file__).parent
     env = programs.environ(
         os.environ,
@@ -114,6 +118,8 @@ def _daemon(name: str, main_class: str, *words: str, folder: Path) -> Program:
         SPARK_LOCAL_DIRS=str(folder / "local"),
         SPARK_DAEMON_MEMORY=f"{DAEMON_MB}m",
         SPARK_DAEMON_JAVA_OPTS=DAEMON_JAVA_OPTIONS,
+        # Its executors inherit it.
+        **{HOST_VARIABLE: host},
         **programs.same_python(),
     )
     argv = (str(home / "bin" / "spark-class"), main_class, *words)

@@ -39,13 +39,13 @@ class Running:
         return self._process.pid
 
     @property
-    def alive(self) -> bool:
+    def lives(self) -> bool:
         return self._process.poll() is None
 
     def wait_until(self, ready: Callable[[], bool], timeout_s: float = 60) -> "Running":
         deadline = time.monotonic() + timeout_s
         while not ready():
-            if self._process.poll() is not None or time.monotonic() > deadline:
+            if not self.lives or time.monotonic() > deadline:
                 self.end()
                 raise DidNotStart(f"{self._program.name} did not start:\n{self.said()}")
             time.sleep(0.02)
@@ -59,7 +59,7 @@ class Running:
 
     def end(self) -> None:
         """Asks, then kills; returns when no process of its session is left."""
-        if self._process.poll() is None:
+        if self.lives:
             os.kill(self._process.pid, signal.SIGTERM)
         deadline = time.monotonic() + END_S
         while sessions.members(self._process.pid):

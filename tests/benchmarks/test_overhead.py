@@ -3,6 +3,7 @@
 import pytest
 
 from benchmarks import overhead
+from benchmarks.arms import Plan
 from benchmarks.overhead import BARE, EVENT_LOG, FULL, OURS, QUICK
 from benchmarks.turns import Reading, Turn
 
@@ -49,7 +50,7 @@ def test_a_percentile_is_of_enough_batches_or_of_all_there_are() -> None:
 
 
 @pytest.mark.parametrize("plan", [FULL, QUICK])
-def test_the_pair_is_in_every_round_and_as_often_in_either_order(plan: overhead.Plan) -> None:
+def test_the_pair_is_in_every_round_and_as_often_in_either_order(plan: Plan) -> None:
     first = [order.index(BARE) < order.index(OURS) for order in plan.orders]
     assert 2 * sum(first) == len(plan.orders)
     assert all(abs(order.index(BARE) - order.index(OURS)) == 1 for order in plan.orders)

@@ -83,7 +83,7 @@ def test_none_is_left_behind_not_even_one_that_is_stopped(tmp_path: Path) -> Non
     with turns.ended([job]):
         job.wait_for(0)
         job.stop()
-    assert not job.running.alive
+    assert not job.running.lives
 
 
 def reading(at_s: float, host_s: float, whole_s: float, jit_s: float) -> Reading:

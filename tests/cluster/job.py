@@ -1,8 +1,7 @@
 """The job that the faults happen to: counts by key over batches of known content.
 
 A program of its own, so that it can be watched and ended. Every batch writes the rows it put out to
-a file of its own. On SIGUSR1 the job corrupts plugin messages, on SIGUSR2 it floods the collector's
-queue, on SIGTERM it ends.
+a file of its own. On SIGTERM it ends; what else can be asked of it is in `orders.py`.
 """
 
 import argparse
@@ -19,37 +18,25 @@ from pyspark.sql.streaming.query import StreamingQuery
 from collectors import instrument, stamp
 from collectors.build import probe_jar
 from collectors.conf import CHECKPOINT_FILE_MANAGER
-from collectors.link import Kind
+from tests.cluster import orders
 
 NAME = "faults"
 QUERY = "counts"
 KEYS = 30
 ROWS_PER_BATCH = 3_000
 INTERVAL_MS = 500
-# The driver keeps 4 096 messages for a collector that does not read, its pipe some 2 000 more.
-FLOOD = 8_000
-GARBAGE = b"\xff" * 64
 # JVMs of a minute or two: the better compiler would take more time than it saves.
 JAVA_OPTIONS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 
 
 def main() -> int:
     options = arguments().parse_args()
-    asked = {
-        number: threading.Event() for number in (signal.SIGTERM, signal.SIGUSR1, signal.SIGUSR2)
-    }
-    for number, event in asked.items():
-        signal.signal(number, lambda *_, event=event: event.set())
+    ended = threading.Event()
+    signal.signal(signal.SIGTERM, lambda *_: ended.set())
     spark = session(options)
     query = start(spark, options)
-    while query.isActive and not finished(query, options, asked[signal.SIGTERM]):
-        if asked[signal.SIGUSR1].is_set():
-            asked[signal.SIGUSR1].clear()
-            corrupt(spark)
-        if asked[signal.SIGUSR2].is_set():
-            asked[signal.SIGUSR2].clear()
-            flood(spark)
-            write(options.out / "flooded.json", FLOOD)
+    while query.isActive and not finished(query, options, ended):
+        orders.obey(spark, options.out)
     failure = query.exception()
     query.stop()
     spark.stop()
@@ -81,12 +68,12 @@ def session(options: argparse.Namespace) -> SparkSession:
     )
     for key, value in options.conf.items():
         builder = builder.config(key, value)
+    # Without Curtail nothing of the probe runs but the checkpoint files, the same on both sides.
+    jar = str(orders.neighbour_jar() if options.redis else probe_jar())
+    builder = builder.config("spark.jars", jar).config("spark.driver.extraClassPath", jar)
     if options.redis:
+        builder = builder.config("spark.plugins", orders.NEIGHBOUR)
         builder = instrument(builder, redis=options.redis, job=NAME)
-    else:
-        # Nothing of it runs but the checkpoint files, which are the same on both sides.
-        jar = str(probe_jar())
-        builder = builder.config("spark.jars", jar).config("spark.driver.extraClassPath", jar)
     spark = builder.getOrCreate()
     spark.sparkContext.setLogLevel("WARN")
     return spark
@@ -111,7 +98,7 @@ def start(spark: SparkSession, options: argparse.Namespace) -> StreamingQuery:
 
     def put_out(changed: DataFrame, batch_id: int) -> None:
         rows = [[r.key, r.rows, r.total, r.event_time.timestamp()] for r in changed.collect()]
-        write(options.out / f"batch-{batch_id:05}.json", sorted(rows))
+        orders.write(options.out / f"batch-{batch_id:05}.json", sorted(rows))
 
     return (
         counted.transform(stamp("event_time"))
@@ -129,29 +116,6 @@ def finished(query: StreamingQuery, options: argparse.Namespace, ended: threadin
         return True
     last: Any = query._jsq.lastProgress()
     return bool(options.batches and last and last.batchId() >= options.batches - 1)
-
-
-def corrupt(spark: SparkSession) -> None:
-    """What an executor might send to the plugin on the driver, and what only a bug would."""
-    jvm: Any = spark.sparkContext._jvm
-    plugin = jvm.io.curtail.probe.Plugin().driverPlugin()
-    for message in (bytearray(GARBAGE), bytearray(), "not even bytes", 7, None):
-        plugin.receive(message)
-    for unknown_kind in (98, 99):
-        jvm.io.curtail.probe.Collector.offer(unknown_kind, bytearray(GARBAGE))
-
-
-def flood(spark: SparkSession) -> None:
-    jvm: Any = spark.sparkContext._jvm
-    for _ in range(FLOOD):
-        jvm.io.curtail.probe.Collector.offer(Kind.PART.value, bytearray(GARBAGE))
-
-
-def write(path: Path, value: object) -> None:
-    """Whole or not at all: somebody may be reading."""
-    part = path.with_suffix(".part")
-    part.write_text(json.dumps(value))
-    part.replace(path)
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -20,10 +21,11 @@ from dashboard.cli.child import Program
 from dashboard.testing.cluster import Cluster
 from dashboard.testing.running import Running
 from dashboard.testing.stack import RedisServer
-from tests.cluster import job
+from tests.cluster import job, orders
 from tests.waiting import until
 
 JOB_ID = keys.job_id(job.NAME, job.QUERY)
+ROWS_JOB_ID = keys.job_id(job.NAME, orders.ROWS_QUERY)
 RECENT_MS = 1_000
 
 
@@ -34,13 +36,9 @@ class Watched:
     running: Running
     out: Path
 
-    @property
+    @cached_property
     def client(self) -> "Redis":
         return Redis.from_url(self.redis.url)
-
-    def batches(self) -> dict[str, Any]:
-        """What every batch put out, by the name of its file."""
-        return {path.name: json.loads(path.read_text()) for path in self.out.glob("batch-*.json")}
 
     def batches_done(self) -> int:
         return len(list(self.out.glob("batch-*.json")))
@@ -48,16 +46,19 @@ class Watched:
     def runs_on(self, batches: int, timeout_s: float = 60) -> None:
         """Returns when so many batches more are done, of a driver that lives."""
         enough = self.batches_done() + batches
-        until(lambda: self.batches_done() >= enough or not self.lives(), timeout_s)
-        assert self.lives(), self.running.said(60)
+        # Not more often than needed: what looks takes cores from what it looks at.
+        until(lambda: self.batches_done() >= enough or not self.running.lives, timeout_s, 0.1)
+        assert self.running.lives, self.running.said(60)
 
-    def lives(self) -> bool:
-        return self.running.pid in sessions.members(self.running.pid)
+    def order(self, name: str, number: int = 0, timeout_s: float = 60) -> Any:
+        return orders.ask(self.out, name, number, timeout_s)
 
-    def frames(self, since_ms: float, until_ms: float | None = None) -> list[Frame]:
+    def frames(
+        self, since_ms: float = 0, until_ms: float | None = None, job_id: str = JOB_ID
+    ) -> list[Frame]:
         last = "+" if until_ms is None else str(int(until_ms))
         try:
-            entries: Any = self.client.xrange(keys.frames(JOB_ID).key, str(int(since_ms)), last)
+            entries: Any = self.client.xrange(keys.frames(job_id).key, str(int(since_ms)), last)
         except RedisError:
             return []
         return [decode(fields[keys.PAYLOAD]) for _, fields in entries]
@@ -83,26 +84,34 @@ class Watched:
 def instrumented(
     cluster: Cluster, redis: RedisServer, out: Path, start_ms: int
 ) -> Iterator[Watched]:
-    with Running(_program(cluster, out, start_ms, "--redis", redis.url)) as running:
+    options = cluster.spark_options
+    with Running(_program(options, out, start_ms, "--redis", redis.url)) as running:
         watched = Watched(cluster, redis, running, out)
         watched.runs_on(3, timeout_s=120)
         yield watched
 
 
-def uninstrumented(cluster: Cluster, out: Path, start_ms: int, batches: int) -> Path:
-    """The same batches without Curtail, as fast as they go."""
-    with Running(_program(cluster, out, start_ms, "--batches", str(batches))) as running:
-        assert running.wait(timeout_s=120) == 0, running.said(60)
-    return out
+def uninstrumented(out: Path, start_ms: int, batches: int) -> dict[int, Any]:
+    """What the same batches put out without Curtail, and as fast as they go: without a cluster."""
+    options = {"spark.master": "local[2]", "spark.sql.shuffle.partitions": "1"}
+    with Running(_program(options, out, start_ms, "--batches", str(batches))) as running:
+        assert running.wait(timeout_s=180) == 0, running.said(60)
+    return put_out(out)
+
+
+def put_out(out: Path) -> dict[int, Any]:
+    """What every batch put out, by its number."""
+    written = {path.stem: json.loads(path.read_text()) for path in out.glob("batch-*.json")}
+    return {int(name.removeprefix("batch-")): rows for name, rows in written.items()}
 
 
 def now_ms() -> float:
     return time.time() * 1000
 
 
-def _program(cluster: Cluster, out: Path, start_ms: int, *words: str) -> Program:
+def _program(conf: dict[str, str], out: Path, start_ms: int, *words: str) -> Program:
     out.mkdir()
-    options = ("--conf", json.dumps(cluster.spark_options), "--start-ms", str(start_ms))
+    options = ("--conf", json.dumps(conf), "--start-ms", str(start_ms))
     argv = (sys.executable, "-m", job.__name__, "--out", str(out), *options, *words)
     env = programs.environ(os.environ, **programs.same_python())
     return Program(out.name, argv, env, out / "driver.log")

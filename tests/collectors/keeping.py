@@ -6,8 +6,10 @@ from contextlib import contextmanager
 from pyspark.sql import SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
+from collectors.assembly import CLOSES_AFTER_MS, Assembler, Running
 from collectors.link import Kind
 from collectors.tasks import StageWait, TaskRecord, Traffic, decode_tasks, decode_traffic
+from collectors.wire import WINDOW_MS, Frame
 from tests.collectors.conftest import spark_session
 from tests.collectors.keeper import Keeper
 from tests.waiting import until
@@ -27,6 +29,18 @@ class Kept(Keeper):
     def traffic(self, query: StreamingQuery) -> list[Traffic]:
         told = (decode_traffic(message.payload) for message in self.messages(Kind.TRAFFIC))
         return [traffic for traffic in told if traffic.stage.query_id == query.id]
+
+    def frames(self, query: StreamingQuery) -> list[Frame]:
+        """What the collector makes of it, from the first task to the last."""
+        tasks = self.tasks(query)
+        first_ms = min(record.launch_ms for record in tasks)
+        last_ms = max(record.finish_ms for record in tasks) + WINDOW_MS + CLOSES_AFTER_MS
+        made = Assembler(first_ms)
+        made.start(Running(query.id, query.runId, "kept"))
+        for message in self.messages(Kind.TASKS):
+            made.add_tasks(decode_tasks(message.payload))
+        times_ms = range(first_ms, last_ms + WINDOW_MS, WINDOW_MS)
+        return [each.frame for now_ms in times_ms for each in made.close(now_ms, 0)]
 
     def until_over(self, query: StreamingQuery | None, stages: int = 1) -> None:
         """Every stage seen is complete and every task that began has ended."""

@@ -109,7 +109,7 @@ def test_what_comes_after_the_window_closed_is_counted_as_late() -> None:
     made.add_part(part(FIRST), just_closed(1))
     made.add_part(part(FIRST + 1, latencies_ms=(10,), ago=1), just_closed(1))
     [frame] = closed(made, just_closed(2))
-    assert frame.health.late_parts == 2
+    assert (frame.health.late_parts, frame.health.lost_records) == (2, 1)
     assert frame.latency.count == 0
 
 
@@ -296,6 +296,13 @@ def test_losses_of_executors_and_of_the_link_are_added_up() -> None:
     assert frame.health.lost_records == 17
 
 
+def test_task_events_that_were_lost_are_in_the_frames() -> None:
+    made = assembler()
+    made.add_tasks(Tasks(4, (), ()))
+    [frame] = closed(made, just_closed(1))
+    assert frame.health.lost_events == 4
+
+
 def test_after_a_long_stall_the_hole_shows_in_the_sequence() -> None:
     made = assembler()
     frames = closed(made, just_closed(10_000))
@@ -320,3 +327,17 @@ def test_a_run_is_known_until_its_last_window_has_closed() -> None:
     assert made.knows(RUN)
     closed(made, just_closed(1))
     assert not made.knows(RUN)
+
+
+def test_of_windows_that_are_skipped_the_samples_are_late_and_the_batches_kept() -> None:
+    made = assembler()
+    made.add_part(part(FIRST, "1", latencies_ms=(10,)), START_MS + 60)
+    made.add_part(part(FIRST, "2"), START_MS + 60)
+    batches = [Batch(id_, START_MS - 500, 500 + id_ * WINDOW_MS, 1_000) for id_ in (0, 1, 9_900)]
+    for batch in batches:
+        made.add_progress(Progress(QUERY, RUN, batch, None), just_closed(9_999))
+    frames = closed(made, just_closed(10_000))
+    assert frames[0].batches == tuple(batches[:2])
+    assert [batch for frame in frames for batch in frame.batches] == batches
+    assert (frames[0].health.late_parts, frames[0].health.lost_records) == (3, 1)
+    assert frames[0].latency.count == 0

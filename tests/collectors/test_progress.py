@@ -58,6 +58,17 @@ def test_offsets_that_are_plain_numbers_are_not_taken_for_rows() -> None:
     assert (progress.offsets_behind, progress.backlog_rows) == (15, None)
 
 
+@pytest.mark.parametrize(
+    ("start", "rows", "behind"), [(30, 10, 15), (30, 11, None), (None, 40, None), (40, 0, None)]
+)
+def test_offsets_that_move_by_one_a_row_count_rows(
+    start: int | None, rows: int, behind: int | None
+) -> None:
+    tape = {"description": "Tape[reel 7]", "endOffset": 40, "latestOffset": 55}
+    source = {**tape, "startOffset": start, "numInputRows": rows}
+    assert parse(event(sources=[source])).backlog_rows == behind
+
+
 def test_the_offsets_of_several_sources_add_up_where_they_are_told() -> None:
     kafka = {
         "description": "KafkaV2[Subscribe[orders]]",
