@@ -77,6 +77,6 @@ def test_what_the_beat_asks_for_every_second_delivers_alerts(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     rounds: list[Courier] = []
-    monkeypatch.setattr(Courier, "round", rounds.append)
+    monkeypatch.setattr(Courier, "round", lambda courier: rounds.append(courier))
     app.tasks[app.conf.beat_schedule["deliver-alerts"]["task"]]()
     assert rounds == [the_courier()]
