@@ -4,6 +4,8 @@ from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 
+from dashboard.alerts.events import SUBSCRIBABLE, Severity
+from dashboard.alerts.formats import Format
 from dashboard.models import Job
 from dashboard.roles import Role, role_of
 
@@ -24,6 +26,11 @@ def people(request: HttpRequest) -> HttpResponse:
     if role_of(request.user) != Role.ADMIN:
         raise PermissionDenied
     return render(request, "people.html", {"roles": Role.values})
+
+
+def alerts(request: HttpRequest) -> HttpResponse:
+    known = {"types": SUBSCRIBABLE, "formats": list(Format), "severities": list(Severity)}
+    return render(request, "alerts.html", known)
 
 
 def audit(request: HttpRequest) -> HttpResponse:

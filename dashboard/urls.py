@@ -10,6 +10,7 @@ urlpatterns = [
     path("jobs/<str:job_id>", pages.job, name="job"),
     path("people", pages.people, name="people"),
     path("audit", pages.audit, name="audit"),
+    path("alerts", pages.alerts, name="alerts"),
     path("settings", account.Settings.as_view(), name="settings"),
     path("login", account.Login.as_view(), name="login"),
     path("logout", auth.LogoutView.as_view(), name="logout"),

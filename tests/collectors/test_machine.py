@@ -313,7 +313,9 @@ def test_host_cpu_is_right_where_a_core_is_left_over(spark: SparkSession, scribe
         return looked if looked[0] < 900 else None
 
     until(scribe.parts)
-    share, seen = until(unsaturated, timeout_s=120)
+    looked = until(unsaturated, timeout_s=120)
+    assert looked
+    share, seen = looked
     assert seen == pytest.approx(share, abs=40)
     assert seen > 900 / (os.cpu_count() or 1)
 

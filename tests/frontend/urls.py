@@ -13,6 +13,7 @@ urlpatterns = [
     path("jobs/<str:job_id>", nothing, name="job"),
     path("people", nothing, name="people"),
     path("audit", nothing, name="audit"),
+    path("alerts", nothing, name="alerts"),
     path("settings", nothing, name="settings"),
     path("api/v1/", include(([path("docs", nothing, name="openapi-view")], "api"))),
     path("login", nothing, name="login"),
