@@ -55,6 +55,10 @@ class Stack:
     env: dict[str, str]
     server_pid: int
 
+    def manage(self, command: str, *words: str) -> str:
+        """What a command of `manage.py` says, on this stack's database."""
+        return _manage(self.env, command, *words)
+
     def job(self, name: str, *words: str) -> Program:
         """An example job of this stack, to be run with `Running`."""
         program = programs.job(self.env, name, self.data_dir)
@@ -73,7 +77,8 @@ def redis_server() -> Iterator[RedisServer]:
 
 
 @contextmanager
-def stack() -> Iterator[Stack]:
+def stack(**environment: str) -> Iterator[Stack]:
+    """`environment` is for all of it, jobs too."""
     with ExitStack() as cleanup:
         data_dir = cleanup.enter_context(_folder())
         redis = RedisServer(data_dir)
@@ -86,6 +91,7 @@ def stack() -> Iterator[Stack]:
             REDIS_URL=redis.url,
             DATABASE_URL=f"sqlite:///{data_dir}/curtail.sqlite3",
             **programs.same_python(),
+            **environment,
         )
         _manage(env, "migrate", "--no-input", "--verbosity", "0")
         said = _manage(env, "ensure_operator", "--username", USERNAME)

@@ -16,18 +16,25 @@ JOB_ID = "traffic-jam.ranking"
 PATIENCE_MS = 90_000
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def running() -> Iterator[Stack]:
-    with stack() as started, Running(started.job("traffic_jam", "--cars", "1000")):
+    with (
+        stack(CURTAIL_TECHNIQUES="tests.techniques.echo") as started,
+        Running(started.job("traffic_jam", "--cars", "1000")),
+    ):
         yield started
 
 
 @pytest.fixture
 def logged_in(running: Stack, page: Page) -> Page:
+    return log_in(page, running, running.username, running.password)
+
+
+def log_in(page: Page, running: Stack, name: str, password: str) -> Page:
     page.set_default_timeout(PATIENCE_MS)
     page.goto(running.url)
-    page.get_by_label("User").fill(running.username)
-    page.get_by_label("Password").fill(running.password)
+    page.get_by_label("User").fill(name)
+    page.get_by_label("Password").fill(password)
     page.get_by_role("button", name="Log in").click()
     expect(page).to_have_url(f"{running.url}/")
     return page
