@@ -69,7 +69,8 @@ def recent(pulse: Pulse) -> dict[str, Any]:
     return {
         "start_ms": pulse.recent.start_ms,
         "step_ms": BIN_MS,
-        "p99_ms": [windows.ms(us) for us in pulse.recent.p99_us],
+        # Whole µs: a thousandth of one has no more than three decimals.
+        "p99_ms": [us and us / 1000 for us in pulse.recent.p99_us],
     }
 
 

@@ -115,10 +115,12 @@ class JobFeed:
         """Once per process, and not per browser: a page must outlive a Redis that goes away."""
         layer = get_channel_layer()
         assert layer is not None  # settings.CHANNEL_LAYERS has a default
+        hears = True
         while True:
             try:
                 ear = await layer.new_channel()
                 await layer.group_add(JOBS_GROUP, ear)
+                hears = True
                 try:
                     while True:
                         await layer.receive(ear)
@@ -127,7 +129,9 @@ class JobFeed:
                     with suppress(Exception):
                         await layer.group_discard(JOBS_GROUP, ear)
             except Exception as error:
-                log.warning("the live list hears of no changes for now: %s", error)
+                if hears:
+                    log.warning("the live list is told of no changes for now: %s", error)
+                hears = False
                 await asyncio.sleep(RETRY_S)
 
 
