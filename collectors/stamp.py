@@ -15,8 +15,9 @@ log = logging.getLogger("curtail")
 def stamp(column: str) -> "Callable[[DataFrame], DataFrame]":
     """For `DataFrame.transform`, as the last step before `writeStream`.
 
-    Counts now − `column` for every record and passes the timestamp on unchanged, under the same
-    name: the sink must write that column, or Spark removes it and the count with it.
+    Counts now − `column` for every record, and the commit of its micro-batch − `column` once there
+    is one. Passes the timestamp on unchanged, under the same name: the sink must write that column,
+    or Spark removes it and the count with it.
     """
 
     def stamped(frame: "DataFrame") -> "DataFrame":

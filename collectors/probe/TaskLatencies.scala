@@ -20,15 +20,16 @@ case class TaskLatencies(
     ages: Filled)
 
 /** On the way to the next part. Who offers is a task's thread, and never waits. */
+private[probe] class FinishedTasks(capacity: Int)
+  extends DroppingQueue[TaskLatencies](
+    capacity, dropped => Recorder.lost.addAndGet(dropped.ages.records))
+
 object TaskLatencies {
   private val BatchIdProperty = "streaming.sql.batchId"
   private val MostPerPart = 128
-  private val queue = new DroppingQueue[TaskLatencies](
-    capacity = 1024, onDrop = dropped => Recorder.lost.addAndGet(dropped.ages.records))
+  private val finished = new FinishedTasks(capacity = 1024)
 
-  private[probe] def offer(latencies: TaskLatencies): Unit = queue.offer(latencies)
-
-  private[probe] def drain(): Seq[TaskLatencies] = queue.drain(MostPerPart)
+  private[probe] def drain(): Seq[TaskLatencies] = finished.drain(MostPerPart)
 
   /** At the end of a task: only what succeeded can be committed. */
   private[probe] def ended(task: TaskContext, queryId: String, ages: RecordAges): Unit = {
@@ -36,7 +37,7 @@ object TaskLatencies {
     if (!task.isFailed() && !task.isInterrupted() && counted.buckets.nonEmpty)
       // Continuous queries have no batches: nothing of theirs is committed.
       Option(task.getLocalProperty(BatchIdProperty)).flatMap(_.toLongOption).foreach { batchId =>
-        offer(TaskLatencies(queryId, batchId, task.stageId(), task.partitionId(),
+        finished.offer(TaskLatencies(queryId, batchId, task.stageId(), task.partitionId(),
           task.taskAttemptId(), ages.referenceUs, counted))
       }
   }

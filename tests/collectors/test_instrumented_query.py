@@ -87,7 +87,7 @@ def test_every_stamped_record_is_counted_once(
         .trigger(processingTime="200 milliseconds")
         .start()
     )
-    until(lambda: batches_done(query) >= 10, timeout_s=60)
+    until(lambda: batches_done(query) >= 6, timeout_s=60)
     query.stop()
     done = batches(query)
     rows_in = sum(batch.rows_in for batch in done.values())
@@ -240,6 +240,21 @@ def test_a_batch_query_counts_nothing_and_loses_nothing(spark: SparkSession) -> 
     while time.monotonic() - began_s < 1:  # longer than a recorder remembers
         writer.save()
     assert probe(spark).Recorder.lost() == lost
+
+
+def test_tasks_that_find_no_room_on_an_executor_are_counted_record_by_record(
+    spark: SparkSession,
+) -> None:
+    gateway: Any = spark.sparkContext._gateway
+    buckets, counts = (gateway.new_array(gateway.jvm.int, 2) for _ in range(2))
+    counts[0], counts[1] = 40, 2
+    task = probe(spark).TaskLatencies("query", 7, 3, 0, 0, 0, probe(spark).Filled(buckets, counts))
+    lost = probe(spark).Recorder.lost()
+    waiting = probe(spark).FinishedTasks(2)
+    for _ in range(5):
+        waiting.offer(task)
+    assert waiting.drain(10).size() == 2
+    assert probe(spark).Recorder.lost() == lost + 3 * 42
 
 
 def test_frames_follow_each_other_every_50_ms_and_carry_the_hosts_cpu(
