@@ -22,7 +22,7 @@ case class TaskLatencies(
 /** On the way to the next part. Who offers is a task's thread, and never waits. */
 private[probe] class FinishedTasks(capacity: Int)
   extends DroppingQueue[TaskLatencies](
-    capacity, dropped => Recorder.lost.addAndGet(dropped.ages.records))
+    capacity, onDrop = dropped => Recorder.lost.addAndGet(dropped.ages.records))
 
 object TaskLatencies {
   private val BatchIdProperty = "streaming.sql.batchId"

@@ -107,6 +107,11 @@ def flow_until(live: Live, reached: Callable[[], bool]) -> None:
     raise AssertionError("not reached in 60 batches")
 
 
+def until_live(live: Live) -> None:
+    """Windows must come for a page to be live: on a busy machine the first ones may be old."""
+    flow_until(live, lambda: chart(live.page).get_attribute("data-state") == "live")
+
+
 def flow_for(live: Live, seconds: float) -> None:
     """Long enough for a page that would redraw to have done so."""
     end_s = time.monotonic() + seconds

@@ -2,6 +2,7 @@
 about 180 ms, a p99 of about 400 ms, and every 16 s a batch whose tail reaches 2 s."""
 
 import random
+from functools import lru_cache
 from typing import Any
 
 WINDOW_MS = 50
@@ -96,6 +97,7 @@ def activities(start_ms: int, end_ms: int) -> list[Json]:
 PHASES = {"latestOffset": 8, "walCommit": 22, "getBatch": 2, "queryPlanning": 40}
 
 
+@lru_cache(4_000)
 def _batch(second: int) -> list[Json]:
     chance = random.Random(second)
     slow = second % SPIKE_EVERY_S == 0
@@ -131,6 +133,7 @@ def _activity(kind: str, start_ms: float, end_ms: float, **more: Any) -> Json:
     return {"kind": kind, "start_ms": start_ms, "end_ms": end_ms, **named, **nothing, **more}
 
 
+@lru_cache(40_000)
 def _window(number: int) -> Json:
     chance = random.Random(number)
     second, place = divmod(number, 1000 // WINDOW_MS)

@@ -6,7 +6,15 @@ import pytest
 from playwright.sync_api import Page, WebSocketRoute, expect
 
 from tests.frontend import synthetic
-from tests.frontend.live import Live, chart, flow_for, flow_until, now_ms, wait_for_chart
+from tests.frontend.live import (
+    Live,
+    chart,
+    flow_for,
+    flow_until,
+    now_ms,
+    until_live,
+    wait_for_chart,
+)
 from tests.frontend.standin import Answer
 from tests.waiting import until
 
@@ -21,7 +29,7 @@ def live(base: str, page: Page) -> Live:
 def test_it_draws_what_the_job_sends_and_goes_on(live: Live, page: Page) -> None:
     live.start()
     wait_for_chart(page)
-    expect(chart(page)).to_have_attribute("data-state", "live")
+    until_live(live)
     before = live.drawn()
     flow_until(live, lambda: live.drawn() >= before + 3)
     held = int(chart(page).get_attribute("data-points") or 0)
@@ -37,7 +45,7 @@ def test_the_frame_of_the_page_does_not_wait_for_the_chart(live: Live, page: Pag
     page.route("**/plotly.min.js", lambda route: route.abort())
     live.start()
     expect(page.locator(".facts")).to_contain_text("driver.spark.internal")
-    expect(page.locator(".stat-p50 .unit")).to_have_text("ms")
+    expect(page.locator(".stat-p50 .unit")).to_have_text("ms", timeout=30_000)
     expect(page.locator("[data-chart-note]")).to_contain_text("The chart could not be loaded")
 
 
@@ -58,7 +66,7 @@ def test_space_pauses_and_follows_again(live: Live, page: Page) -> None:
     page.locator("[data-span]").focus()
     page.keyboard.press("Escape")
     page.get_by_role("button", name="Live").click()
-    expect(chart(page)).to_have_attribute("data-state", "live")
+    until_live(live)
 
 
 def test_a_paused_chart_holds_still_while_data_comes(live: Live, page: Page) -> None:
@@ -88,7 +96,7 @@ def test_a_drag_zooms_all_panels_and_pauses_and_a_double_click_follows(
     # A fifth of five minutes: the marks are ten seconds apart in the one axis of all panels.
     expect(page.locator(".xtick text").filter(has_text=":10").first).to_be_attached()
     page.mouse.dblclick(box["x"] + 600, middle)
-    expect(chart(page)).to_have_attribute("data-state", "live")
+    until_live(live)
 
 
 def test_a_click_on_a_number_shows_the_window_it_came_from(live: Live, page: Page) -> None:
@@ -116,7 +124,7 @@ def test_a_lost_connection_is_said_and_its_gap_is_filled_once(live: Live, page: 
     expect(page.locator(".facts")).to_contain_text("was running")
     fetched = live.fetches()
     live.on_socket = live.greet
-    expect(chart(page)).to_have_attribute("data-state", "live")
+    expect(chart(page)).to_have_attribute("data-state", "live", timeout=30_000)
     expect(page.locator(".facts")).not_to_contain_text("was running")
     assert live.fetches() == fetched + 1
 
@@ -134,7 +142,7 @@ def test_a_skipped_batch_is_fetched_and_leaves_no_hole(live: Live, page: Page) -
         live.flow(skip=1)
     start_ms = int(fetch.value.url.split("start_ms=")[1].split("&")[0])
     assert held_until - 2 * synthetic.WINDOW_MS <= start_ms <= held_until
-    expect(chart(page)).to_have_attribute("data-state", "live")
+    until_live(live)
     flow_for(live, 1)
     assert live.fetches() == 2
 

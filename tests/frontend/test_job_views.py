@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.frontend import fleet
-from tests.frontend.live import JOB, Live, chart, now_ms, wait_for_chart
+from tests.frontend.live import JOB, Live, chart, now_ms, until_live, wait_for_chart
 from tests.frontend.standin import Answer
 
 pytestmark = pytest.mark.browser
@@ -51,7 +51,7 @@ def test_a_jump_beyond_the_live_ring_is_fetched(live: Live, page: Page) -> None:
     assert f"from={at_ms - 150_000}" in page.url
     expect(page.locator("[data-chart-note]")).to_be_hidden()
     page.get_by_role("button", name="Live").click()
-    expect(chart(page)).to_have_attribute("data-state", "live")
+    until_live(live)
     assert "from=" not in page.url
 
 

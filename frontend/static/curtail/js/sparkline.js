@@ -1,8 +1,9 @@
 /** A small line of a job's p99, drawn by hand: 500 of them are on one page. */
 
-const SVG = "http://www.w3.org/2000/svg";
-export const WIDTH = 120;
-export const HEIGHT = 24;
+import { part } from "./dom.js";
+
+const WIDTH = 120;
+const HEIGHT = 24;
 const PAD = 2;
 
 /** values with null for gaps → the path of an SVG; a lone value is a dot (a line of no length) */
@@ -27,10 +28,9 @@ export class Sparkline {
   #told = "";
 
   constructor() {
-    this.node = make("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, class: "spark", role: "img" });
-    this.slo = make("line", { class: "spark-slo", x1: 0, x2: WIDTH });
-    this.line = make("path", { class: "spark-line" });
-    this.node.append(this.slo, this.line);
+    this.node = part("spark").content.firstElementChild.cloneNode(true);
+    this.slo = this.node.querySelector("line");
+    this.line = this.node.querySelector("path");
   }
 
   /** recent: {p99_ms}, as the API has it; `says` is what a screen reader says. */
@@ -48,10 +48,4 @@ export class Sparkline {
     this.slo.setAttribute("y1", y);
     this.slo.setAttribute("y2", y);
   }
-}
-
-function make(tag, attributes) {
-  const made = document.createElementNS(SVG, tag);
-  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
-  return made;
 }
