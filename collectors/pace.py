@@ -15,7 +15,7 @@ from collectors.wire import WINDOW_MS
 
 TICK_MS = 2 * WINDOW_MS
 # How long after a window's end its part may be on its way before we stop waiting for it.
-PATIENCE_MS = 30
+PATIENCE_MS = 80
 AT_ONCE_BYTES = 1 << 16
 
 

@@ -2,6 +2,7 @@ package io.curtail.probe
 
 import java.io.{BufferedOutputStream, DataOutputStream, File, IOException}
 import java.util.concurrent.{ConcurrentHashMap, ConcurrentLinkedQueue, TimeUnit}
+import java.util.concurrent.locks.LockSupport
 
 import com.fasterxml.jackson.databind.ObjectMapper
 
@@ -15,6 +16,7 @@ private[probe] case class CollectorSettings(
     python: String,
     pythonPath: String,
     redisUrl: String,
+    techniques: Option[String],
     hello: Map[String, String])
 
 private[probe] object CollectorSettings {
@@ -25,6 +27,7 @@ private[probe] object CollectorSettings {
       pythonPath = conf.get("spark.curtail.pythonPath", ""),
       // "secret" in the name makes Spark's UI and event log hide a password in the address.
       redisUrl = conf.get("spark.curtail.redis.secretUrl", "redis://127.0.0.1:6379/0"),
+      techniques = conf.getOption("spark.curtail.techniques"),
       hello = Map(
         "job" -> conf.get("spark.curtail.job", sc.appName),
         "application_id" -> applicationId,
@@ -53,10 +56,16 @@ object Collector {
   private val startsAndEnds = new ConcurrentLinkedQueue[Message]
   @volatile private var running = false
   @volatile private var process: Option[Process] = None
-  private var thread: Thread = _
+  @volatile private var thread: Thread = _
 
   def offer(kind: Int, payload: Array[Byte]): Unit =
     if (running) queue.offer(Message(kind, payload))
+
+  /** Not with the next delivery but now: the end of a batch is what others wait for. */
+  def offerNow(kind: Int, payload: Array[Byte]): Unit = {
+    offer(kind, payload)
+    LockSupport.unpark(thread)
+  }
 
   /** A collector that is started again must hear of the queries that run already. */
   def queryStarted(runId: String, payload: Array[Byte]): Unit = {
@@ -108,6 +117,7 @@ object Collector {
     builder.redirectError(ProcessBuilder.Redirect.INHERIT)
     val environment = builder.environment()
     environment.put("CURTAIL_REDIS_URL", settings.redisUrl)
+    settings.techniques.foreach(environment.put("CURTAIL_TECHNIQUES", _))
     val path = Seq(settings.pythonPath, environment.getOrDefault("PYTHONPATH", ""))
     environment.put("PYTHONPATH", path.filter(_.nonEmpty).mkString(File.pathSeparator))
     builder.start()
@@ -151,7 +161,7 @@ object Collector {
    * part of the window that just ended is given the milliseconds it needs.
    */
   private def sleepUntilDelivery(): Unit =
-    Thread.sleep(DeliveryMs - (Clock.nowMs() - OnTheWayMs) % DeliveryMs)
+    LockSupport.parkNanos((DeliveryMs - (Clock.nowMs() - OnTheWayMs) % DeliveryMs) * 1000000L)
 
   private def writeAll(out: DataOutputStream, next: => Option[Message]): Unit =
     Iterator.continually(next).takeWhile(_.isDefined).flatten.foreach(write(out, _))

@@ -27,7 +27,7 @@ class QueryEvents extends StreamingQueryListener {
 
   override def onQueryProgress(event: QueryProgressEvent): Unit =
     Guard.quietly("report a query's progress") {
-      Collector.offer(MessageKind.QueryProgress, event.progress.json.getBytes(UTF_8))
+      Collector.offerNow(MessageKind.QueryProgress, event.progress.json.getBytes(UTF_8))
     }
 
   override def onQueryTerminated(event: QueryTerminatedEvent): Unit =

@@ -1,9 +1,7 @@
 """Orders to a running job and its answers, on a real Spark, through a real Redis."""
 
-import os
 import time
 from collections.abc import Callable, Iterator
-from unittest.mock import patch
 
 import pytest
 from pyspark.sql import SparkSession
@@ -28,10 +26,9 @@ LEASE_MS = 4_000
 def steered(
     module_redis: RedisServer, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[SparkSession]:
-    with (
-        patch.dict(os.environ, CURTAIL_TECHNIQUES="tests.techniques.echo"),
-        spark_session(module_redis.url) as spark,
-    ):
+    # By an option: the environment is that of a JVM that an earlier module may have started.
+    options = {"spark.curtail.techniques": "tests.techniques.echo"}
+    with spark_session(module_redis.url, **options) as spark:
         (
             spark.readStream.format("rate-micro-batch")
             .option("rowsPerBatch", 10)
