@@ -26,6 +26,20 @@ def test_postgresql_is_taken_from_the_address(tmp_path: Path) -> None:
     assert (found.database["HOST"], found.database["PORT"]) == ("node-a", 5433)
 
 
+@pytest.mark.parametrize(
+    ("origins", "behind_tls"),
+    [
+        ("", False),
+        ("https://curtail.example.com", True),
+        ("https://curtail.example.com,http://localhost:8000", False),
+    ],
+)
+def test_cookies_need_tls_where_browsers_have_nothing_else(
+    tmp_path: Path, origins: str, behind_tls: bool
+) -> None:
+    assert read(tmp_path, CURTAIL_TRUSTED_ORIGINS=origins).behind_tls is behind_tls
+
+
 def test_the_secret_key_is_made_once_and_kept_private(tmp_path: Path) -> None:
     first = read(tmp_path).secret_key
     assert read(tmp_path).secret_key == first
