@@ -9,9 +9,9 @@ from channels.generic.websocket import AsyncWebsocketConsumer
 from dashboard.live.hub import Subscription
 from dashboard.live.hubs import hub
 from dashboard.live.jobfeed import JobFeed, job_feed
+from dashboard.live.logins import NOT_LOGGED_IN, end_with_the_login, is_logged_in
 from dashboard.models import Job
 
-NOT_LOGGED_IN = 4401
 UNKNOWN_JOB = 4404
 
 
@@ -20,11 +20,12 @@ class JobConsumer(AsyncWebsocketConsumer):
     channel_layer_alias = "none"
     subscription: Subscription | None = None
     sender: asyncio.Task[None] | None = None
+    watch: asyncio.Task[None] | None = None
 
     async def connect(self) -> None:
         # Accept before closing with a code: a browser sees no code of a refused handshake.
         await self.accept()
-        if not _is_logged_in(self):
+        if not is_logged_in(self):
             await self.close(NOT_LOGGED_IN)
             return
         self.job_id: str = self.scope["url_route"]["kwargs"]["job_id"]
@@ -39,10 +40,12 @@ class JobConsumer(AsyncWebsocketConsumer):
         }
         await self.send(json.dumps(hello))
         self.sender = asyncio.create_task(self._send_batches(self.subscription))
+        self.watch = asyncio.create_task(end_with_the_login(self))
 
     async def disconnect(self, code: int) -> None:
-        if self.sender:
-            self.sender.cancel()
+        for task in (self.sender, self.watch):
+            if task:
+                task.cancel()
         if self.subscription:
             hub().unsubscribe(self.job_id, self.subscription)
 
@@ -67,17 +70,21 @@ class JobsConsumer(AsyncWebsocketConsumer):
     # No channel layer: the feed listens for all, and a page must outlive a Redis that goes away.
     channel_layer_alias = "none"
     sender: asyncio.Task[None] | None = None
+    watch: asyncio.Task[None] | None = None
 
     async def connect(self) -> None:
         await self.accept()
-        if not _is_logged_in(self):
+        if not is_logged_in(self):
             await self.close(NOT_LOGGED_IN)
             return
         feed = job_feed()
         feed.join()
         self.sender = asyncio.create_task(self._send_looks(feed))
+        self.watch = asyncio.create_task(end_with_the_login(self))
 
     async def disconnect(self, code: int) -> None:
+        if self.watch:
+            self.watch.cancel()
         if self.sender:
             self.sender.cancel()
             job_feed().leave()
@@ -87,8 +94,3 @@ class JobsConsumer(AsyncWebsocketConsumer):
         while True:
             seen, text = await feed.next(seen)
             await self.send(text)
-
-
-def _is_logged_in(consumer: AsyncWebsocketConsumer) -> bool:
-    user = consumer.scope["user"]
-    return user is not None and user.is_authenticated

@@ -101,7 +101,7 @@ def test_somebody_is_added_promoted_and_disabled_and_the_audit_tells_all_of_it(
     page.get_by_label("Role of nadia").select_option("operator")
     page.get_by_label("Reason").fill("on call")
     page.get_by_role("button", name="Make operator").click()
-    expect(page.get_by_role("dialog")).to_be_hidden()
+    expect(page.get_by_role("status")).to_have_text("nadia is operator now.")
     theirs.reload()
     expect(theirs.locator("body")).to_have_attribute("data-role", "operator")
 

@@ -99,6 +99,7 @@ async function change(person, control, wanted, question) {
   hideOnce();
   people = people.map((each) => (each.id === changed.id ? changed : each));
   show();
+  setText(part("done"), `${changed.username} is ${changed.active ? changed.role : "disabled"} now.`);
   return true;
 }
 

@@ -57,6 +57,7 @@ async function revoked(token, button) {
   hideOnce();
   tokens = tokens.filter(({ id }) => id !== token.id);
   show();
+  setText(part("done"), `${token.name} was revoked.`);
 }
 
 part("make").addEventListener("submit", async (event) => {
