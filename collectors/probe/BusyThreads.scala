@@ -11,7 +11,7 @@ import com.sun.management.ThreadMXBean
 private[probe] class BusyThreads {
   private val threads = ManagementFactory.getPlatformMXBean(classOf[ThreadMXBean])
   private val isExact = threads.isThreadCpuTimeSupported && threads.isThreadCpuTimeEnabled
-  private var everyone = Map.empty[Long, Long]
+  private val everyone = new java.util.HashMap[Long, Long]
   private var busy = Array.emptyLongArray
   private var last = Array.emptyLongArray
 
@@ -33,17 +33,19 @@ private[probe] class BusyThreads {
   /** Those that used the most since the last choice. */
   def choose(): Unit = if (isExact) {
     val ids = threads.getAllThreadIds
-    val now = ids.zip(threads.getThreadCpuTime(ids)).toMap
-    busy = now.toArray
-      .map { case (id, ns) => (ns - everyone.getOrElse(id, 0L), id) }
-      .filter { case (grownNs, _) => grownNs >= BusyThreads.LeastNs }
-      .sorted.takeRight(BusyThreads.Most).map(_._2)
-    last = busy.map(now)
-    everyone = now
+    val now = threads.getThreadCpuTime(ids)
+    val grownNs = ids.indices.map(at => now(at) - everyone.getOrDefault(ids(at), 0L))
+    val chosen = ids.indices.filter(grownNs(_) >= BusyThreads.LeastNs)
+      .sortBy(-grownNs(_)).take(BusyThreads.Most).toArray
+    busy = chosen.map(ids(_))
+    last = chosen.map(now(_))
+    everyone.clear()
+    ids.indices.foreach(at => everyone.put(ids(at), now(at)))
   }
 }
 
 private object BusyThreads {
-  val Most = 16
-  val LeastNs = 2000000L
+  // Each costs a call into the kernel in every window; beyond these there is nothing to be seen.
+  val Most = 8
+  val LeastNs = 10000000L
 }

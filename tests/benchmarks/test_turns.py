@@ -45,7 +45,8 @@ def test_who_is_stopped_stands_still_with_all_its_processes(jobs: dict[str, Job]
     before = jobs["b"].read(), jobs["b"].batch
     jobs["a"].turn(settle=1, batches=10)
     after = jobs["b"].read(), jobs["b"].batch
-    assert after[0].whole_s == before[0].whole_s
+    # A process stops when it is next on a core, so that a few microseconds may go by.
+    assert after[0].whole_s - before[0].whole_s < 0.005
     assert after[1] == before[1]
 
 
