@@ -263,7 +263,10 @@ def test_a_message_that_cannot_be_written_is_a_failure_and_not_a_crash_loop(
     kept.event = {**kept.event, "type": "of.a.later.version"}
     kept.save()
     post.round()
-    assert (post.only.state, post.only.because) == (PENDING, "cannot be written as standard")
+    assert (post.only.state, post.only.because) == (
+        PENDING,
+        "it cannot be sent; the worker's log says why",
+    )
     assert receiver.seen == []
 
 
