@@ -44,4 +44,5 @@ def run(lease_ms: str) -> None:
 
 
 if __name__ == "__main__":
-    {"prepare": prepare, "run": run}[sys.argv[1]](*sys.argv[2:])
+    verb, *words = sys.argv[1:]
+    prepare(*words) if verb == "prepare" else run(*words)
