@@ -37,7 +37,7 @@ def add(username: str, role: Role, who: str, reason: str = "") -> Added:
                 raise NameTaken(username)
             user = User.objects.create_user(username=username, password=password)
             Person.objects.create(user=user, role=role)
-            audit.record(who, "user.added", username, after=told(user), reason=reason)
+            audit.record(who, "user.added", username, after={"role": role}, reason=reason)
     except IntegrityError:
         raise NameTaken(username) from None
     return Added(user, password)

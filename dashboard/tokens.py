@@ -78,7 +78,6 @@ def revoke(token: Token, who: str, reason: str = "") -> None:
 
 def _told(token: Token) -> dict[str, object]:
     return {
-        "owner": token.user.username,
         "scope": token.scope,
         "expires_ms": token.expires_ms,
         "last_used_ms": token.last_used_ms,

@@ -5,12 +5,14 @@ import pytest
 from asgiref.sync import sync_to_async
 from channels.testing import WebsocketCommunicator
 from django.contrib.auth.models import User
+from django.contrib.sessions.models import Session
 from django.test import Client
 
 from collectors import keys
 from collectors.wire import encode
 from dashboard import jobs
 from dashboard.asgi import application
+from dashboard.live import logins
 from dashboard.store.memory import MemoryStore
 from tests.made import ANNOUNCEMENT, START_MS, announcement, frame
 
@@ -60,6 +62,29 @@ async def test_an_unknown_job_closes_with_4404() -> None:
     browser = socket("/ws/jobs/nobody.knows", cookie=await cookie())
     await browser.connect()
     assert (await browser.receive_output())["code"] == 4404
+
+
+@pytest.mark.usefixtures("recorded")
+@pytest.mark.parametrize("path", [f"/ws/jobs/{JOB}", "/ws/jobs"])
+@pytest.mark.parametrize("end", ["disabled", "logged out", "new password"])
+async def test_a_socket_ends_with_the_login_it_was_opened_with(
+    path: str, end: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(logins, "ASK_EVERY_S", 0.05)
+    browser = socket(path, cookie=await cookie())
+    await browser.connect()
+    await browser.receive_from()
+    assert await browser.receive_nothing(timeout=0.3)
+    eve = await User.objects.aget()
+    if end == "disabled":
+        await User.objects.aupdate(is_active=False)
+    elif end == "logged out":
+        await Session.objects.all().adelete()
+    else:
+        eve.set_password("another one")
+        await eve.asave()
+    assert (await browser.receive_output(timeout=5))["code"] == 4401
+    await browser.disconnect()
 
 
 async def test_a_foreign_origin_is_turned_away() -> None:

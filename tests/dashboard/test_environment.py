@@ -32,6 +32,20 @@ def test_networks_that_webhooks_may_go_to_are_listed(tmp_path: Path) -> None:
     assert read(tmp_path).webhook_allowed_networks == ()
 
 
+@pytest.mark.parametrize(
+    ("origins", "behind_tls"),
+    [
+        ("", False),
+        ("https://curtail.example.com", True),
+        ("https://curtail.example.com,http://localhost:8000", False),
+    ],
+)
+def test_cookies_need_tls_where_browsers_have_nothing_else(
+    tmp_path: Path, origins: str, behind_tls: bool
+) -> None:
+    assert read(tmp_path, CURTAIL_TRUSTED_ORIGINS=origins).behind_tls is behind_tls
+
+
 def test_the_secret_key_is_made_once_and_kept_private(tmp_path: Path) -> None:
     first = read(tmp_path).secret_key
     assert read(tmp_path).secret_key == first

@@ -1,6 +1,6 @@
 """What a page needs of a server, without one: templates, static files, REST answers, WebSockets.
 
-Pages are sent with the strict content security policy that the real server will send.
+Pages are sent with the strict content security policy of the real server.
 """
 
 import json
@@ -20,12 +20,10 @@ from django.template.loader import render_to_string
 from django.test import RequestFactory, override_settings
 from playwright.sync_api import Page, Route, WebSocketRoute
 
+from dashboard.safety import POLICY
+
 ROOT = Path(__file__).resolve().parents[2]
 PLOTLY = Path(plotly.__file__).parent / "package_data" / "plotly.min.js"
-POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
-    "connect-src 'self'"
-)
 
 # Plotly brings the style sheet of a map library along and tries to add it while loading. It is
 # refused, the figure does not need it, and no setting turns it off.

@@ -14,6 +14,11 @@ PAGES: dict[str, dict[str, Any]] = {
     "registration/login.html": {"form": {}, "next": "/"},
     "jobs.html": {},
     "job.html": {"job": JOB},
+    "settings.html": {"form": {}},
+    "people.html": {"roles": ["viewer", "operator", "admin"]},
+    "audit.html": {},
+    "403.html": {},
+    "403_csrf.html": {},
     "404.html": {},
     "500.html": {},
 }

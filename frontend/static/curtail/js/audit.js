@@ -3,8 +3,7 @@
 import { apiUrl, getJson, jobUrl } from "./api.js";
 import { changes, fieldName, shown } from "./change.js";
 import { element, part, setText } from "./dom.js";
-import { NOTHING } from "./format.js";
-import { dayTime, zoneName } from "./times.js";
+import { dateTime, zoneName } from "./times.js";
 import { tried } from "./trouble.js";
 import { chosenZone, onZone } from "./zone.js";
 
@@ -29,46 +28,42 @@ function show() {
 }
 
 function row(entry, zone) {
-  const when = element("time", { datetime: new Date(entry.at_ms).toISOString() }, dayTime(entry.at_ms, zone));
-  const what = element("span", {}, `${words(entry.action)} `, element("strong", {}, entry.subject));
+  const when = element("time", { datetime: new Date(entry.at_ms).toISOString() }, dateTime(entry.at_ms, zone));
   const job = entry.job ? element("a", { class: "job break", href: jobUrl(entry.job) }, entry.job) : null;
+  const what = [`${words(entry.action)} `];
+  // What was done to a job itself needs its name once.
+  if (entry.subject !== entry.job) what.push(element("strong", {}, entry.subject));
+  if (job) what.push(job);
   return element(
     "tr",
     {},
-    element("td", { class: "number", "data-label": "When" }, when),
+    element("td", { class: "number when" }, when),
     element("th", { scope: "row" }, entry.who),
-    element("td", { class: "break" }, element("div", {}, what, job)),
-    element("td", { "data-label": "Change" }, lines(entry, zone)),
-    element("td", { class: "reason", "data-label": "Reason" }, entry.reason || NOTHING),
+    element("td", { class: "break" }, element("div", {}, ...what)),
+    element("td", { class: "changed" }, ...lines(entry, zone)),
+    element("td", { class: "reason" }, ...(entry.reason ? [element("span", {}, entry.reason)] : [])),
   );
 }
 
 function lines(entry, zone) {
   const found = changes(entry.before, entry.after);
-  if (found.length === 0) return NOTHING;
+  return found.length === 0 ? [] : [element("dl", { class: "change" }, ...found.map((each) => line(each, zone)))];
+}
+
+function line({ field, from, to }, zone) {
+  const was = from === null ? null : element("del", {}, shown(field, from, zone));
+  const is = to === null ? null : element("ins", {}, shown(field, to, zone));
   return element(
-    "dl",
-    { class: "change" },
-    ...found.map(({ field, from, to }) =>
-      element(
-        "div",
-        {},
-        element("dt", {}, fieldName(field)),
-        element(
-          "dd",
-          {},
-          from === null ? null : element("del", {}, shown(field, from, zone)),
-          from === null || to === null ? null : " → ",
-          to === null ? null : element("ins", {}, shown(field, to, zone)),
-        ),
-      ),
-    ),
+    "div",
+    {},
+    element("dt", {}, fieldName(field)),
+    element("dd", {}, was, was && is ? " → " : null, is),
   );
 }
 
 /** "user.password-reset" → "user password reset" */
 function words(action) {
-  return action.replaceAll(/[.-]/g, " ");
+  return action.replaceAll(/[.-]/g, " ").replace(/^slo\b/, "SLO");
 }
 
 async function load({ more = false } = {}) {

@@ -1,7 +1,7 @@
 /** What an audit entry changed: its before and after as lines "field, from, to". */
 
 import { duration, text } from "./format.js";
-import { dayTime } from "./times.js";
+import { date } from "./times.js";
 
 // Epoch milliseconds of this century; a duration of thirty years is none.
 const EPOCH_MS = 1e12;
@@ -26,7 +26,7 @@ export function shown(field, value, zone) {
   if (value === false) return "no";
   if (Array.isArray(value)) return value.length ? value.map((each) => shown(field, each, zone)).join(", ") : "none";
   if (field.endsWith("_ms") && typeof value === "number") {
-    return value > EPOCH_MS ? dayTime(value, zone) : text(duration(value));
+    return value > EPOCH_MS ? date(value, zone) : text(duration(value));
   }
   return typeof value === "object" ? JSON.stringify(value) : String(value);
 }

@@ -6,7 +6,7 @@ import { wireCopyButtons } from "./copy.js";
 import { element, part, setText } from "./dom.js";
 import { age } from "./format.js";
 import { hideOnce, showOnce } from "./once.js";
-import { dayTime } from "./times.js";
+import { date } from "./times.js";
 import { tried } from "./trouble.js";
 import { chosenZone, onZone } from "./zone.js";
 
@@ -34,7 +34,7 @@ function row(person) {
     element("th", { scope: "row" }, person.username, mine ? element("span", { class: "you" }, " (you)") : null),
     element("td", { "data-label": "Role" }, mine ? person.role : roleChoice(person)),
     element("td", { class: "number", "data-label": "Last login" }, login),
-    element("td", { class: "number", "data-label": "Added" }, dayTime(person.joined_ms, chosenZone())),
+    element("td", { class: "number", "data-label": "Added" }, date(person.joined_ms, chosenZone())),
     element("td", { class: "acts" }, ...(mine ? [] : acts(person))),
   );
 }
@@ -99,6 +99,7 @@ async function change(person, control, wanted, question) {
   hideOnce();
   people = people.map((each) => (each.id === changed.id ? changed : each));
   show();
+  setText(part("done"), `${changed.username} is ${changed.active ? changed.role : "disabled"} now.`);
   return true;
 }
 

@@ -4,9 +4,9 @@ import { ask } from "./ask.js";
 import { apiUrl, getJson, sendJson } from "./api.js";
 import { wireCopyButtons } from "./copy.js";
 import { element, part, setText } from "./dom.js";
-import { age, NOTHING } from "./format.js";
+import { age } from "./format.js";
 import { hideOnce, showOnce } from "./once.js";
-import { dayTime } from "./times.js";
+import { date } from "./times.js";
 import { tried } from "./trouble.js";
 import { chosenZone, onZone } from "./zone.js";
 
@@ -24,7 +24,7 @@ function row(token) {
   const revoke = element("button", { class: "plain", type: "button", "aria-label": `Revoke ${token.name}` }, "Revoke");
   revoke.addEventListener("click", () => revoked(token, revoke));
   const used = token.last_used_ms === null ? "never" : `${age(Date.now() - token.last_used_ms)} ago`;
-  const expires = token.expired ? "expired" : dayTime(token.expires_ms, chosenZone());
+  const expires = token.expired ? "expired" : date(token.expires_ms, chosenZone());
   return element(
     "tr",
     {},
@@ -32,7 +32,7 @@ function row(token) {
     element("td", { "data-label": "May" }, token.scope === "operate" ? "read and operate" : "read"),
     element("td", { "data-label": "Begins with" }, element("code", {}, `${token.prefix}…`)),
     element("td", { class: "number", "data-label": "Last used" }, used),
-    element("td", { class: token.expired ? "number late" : "number", "data-label": "Expires" }, expires || NOTHING),
+    element("td", { class: token.expired ? "number late" : "number", "data-label": "Expires" }, expires),
     element("td", { class: "acts" }, revoke),
   );
 }
@@ -57,6 +57,7 @@ async function revoked(token, button) {
   hideOnce();
   tokens = tokens.filter(({ id }) => id !== token.id);
   show();
+  setText(part("done"), `${token.name} was revoked.`);
 }
 
 part("make").addEventListener("submit", async (event) => {

@@ -3,6 +3,7 @@
 // British English gives "16 Nov" and names most zones ("CET") where American gives "GMT+1".
 const LOCALE = "en-GB";
 const DAY = { day: "numeric", month: "short" };
+const DATE = { ...DAY, year: "numeric" };
 const CLOCK = { hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23" };
 // An Intl formatter takes longer to make than to use, and ticks are formatted four times a second.
 const made = new Map();
@@ -26,6 +27,16 @@ export function windowTime(ms, zone) {
 /** "16 Nov, 14:03:22" */
 export function dayTime(ms, zone) {
   return `${formatter("day", DAY, zone).format(ms)}, ${clockTime(ms, zone)}`;
+}
+
+/** "16 Nov 2026": what may be in another year */
+export function date(ms, zone) {
+  return formatter("date", DATE, zone).format(ms);
+}
+
+/** "16 Nov 2026, 14:03:22" */
+export function dateTime(ms, zone) {
+  return `${date(ms, zone)}, ${clockTime(ms, zone)}`;
 }
 
 /** "CET" or "UTC" */

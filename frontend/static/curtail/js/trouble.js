@@ -1,4 +1,7 @@
-/** Runs what may fail, with its button off meanwhile, and says on the page what went wrong. */
+/**
+ * Runs what may fail, with its button off meanwhile, and says on the page what went wrong.
+ * What was said of the time before goes away.
+ */
 
 import { part, setText } from "./dom.js";
 
@@ -6,6 +9,8 @@ import { part, setText } from "./dom.js";
 export async function tried(button, work) {
   const box = part("trouble");
   box.hidden = true;
+  const done = part("done");
+  if (done) setText(done, "");
   if (button) button.disabled = true;
   try {
     return await work();
