@@ -123,5 +123,6 @@ LOGGING = {
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
     "root": {"handlers": ["console"], "level": "INFO"},
     # A task a second would be three lines a second; py4j tells of every connection.
-    "loggers": {"celery": {"level": "WARNING"}, "py4j": {"level": "WARNING"}},
+    # httpx tells of every request with its whole address, which for many receivers is the secret.
+    "loggers": {name: {"level": "WARNING"} for name in ("celery", "py4j", "httpx", "httpcore")},
 }

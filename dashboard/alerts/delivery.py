@@ -93,11 +93,11 @@ class Courier:
             notice = Notice(taken.webhook_id, event, settings.PUBLIC_URL, taken.routing_key)
             body = encoded(Format(taken.format), notice)
             headers = signing.headers(taken.webhook_id, now_ms // 1000, body, taken.secrets)
-        except (ValueError, KeyError, TypeError):
+            return self._sender.post(taken.url, headers, body)
+        except Exception:
             # Kept by another version, for instance: an attempt that failed, and no crash loop.
-            log.exception("%s cannot be written as %s", taken.webhook_id, taken.format)
-            return Answer(None, f"cannot be written as {taken.format}", "", None, 0)
-        return self._sender.post(taken.url, headers, body)
+            log.exception("%s cannot be sent", taken.webhook_id)
+            return Answer(None, "it cannot be sent; the worker's log says why", "", None, 0)
 
 
 @functools.cache

@@ -151,7 +151,7 @@ def _fingerprint(secret: str) -> str:
 
 
 def _locked(endpoint_id: int) -> Endpoint:
-    return Endpoint.objects.select_for_update().get(pk=endpoint_id)
+    return Endpoint.objects.select_for_update(no_key=True).get(pk=endpoint_id)
 
 
 def _wake(endpoint: Endpoint) -> None:

@@ -27,5 +27,5 @@ def _plain(value: Any) -> Any:
         return {str(name): _plain(each) for name, each in value.items()}
     if isinstance(value, list | tuple):
         return [_plain(each) for each in value]
-    # A number of NumPy's, for instance: telling it in words is better than to tell nothing.
-    return _plain(value.item()) if hasattr(value, "item") else str(value)
+    # Numbers and arrays of NumPy's know how; of the rest, words are better than nothing.
+    return _plain(value.tolist()) if hasattr(value, "tolist") else str(value)

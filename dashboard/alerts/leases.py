@@ -50,7 +50,9 @@ def take(now_ms: int, lease_ms: int, most: int, only: int | None = None) -> list
         return []
     with transaction.atomic():
         # Who holds the row of an endpoint decides about it; others pass by (SQLite has one writer).
-        free = Endpoint.objects.select_for_update(skip_locked=True).filter(pk__in=ids)
+        # no_key: whoever publishes refers to that row, and does not wait for us.
+        free = Endpoint.objects.select_for_update(skip_locked=True, no_key=True)
+        free = free.filter(pk__in=ids)
         found = [_leased(endpoint, now_ms, lease_ms) for endpoint in free]
     return [taken for taken in found if taken]
 
@@ -60,7 +62,8 @@ def settle(
 ) -> None:
     with transaction.atomic():
         # Whoever writes to deliveries locks their endpoint first, so nobody waits in a circle.
-        endpoint = Endpoint.objects.select_for_update().filter(pk=taken.endpoint_id).first()
+        locked = Endpoint.objects.select_for_update(no_key=True)
+        endpoint = locked.filter(pk=taken.endpoint_id).first()
         kept = Delivery.objects.select_related("event").filter(pk=taken.delivery_id)
         delivery = kept.first() if endpoint else None
         if endpoint is None or delivery is None:
@@ -95,14 +98,14 @@ def _failed(delivery: Delivery, answer: Answer, now_ms: int, random: Callable[[]
     told = answer.error or f"it answered {answer.status}"
     if delivery.event.type == Type.TEST:
         # Whoever pressed the button looks at it now, and presses again.
-        _finish(delivery, Delivery.State.FAILED, told, now_ms)
+        _finish(delivery, Delivery.State.FAILED, told[:200], now_ms)
         return
     if due_ms is None:
         log.warning("gave up on %s after 24 h", delivery)
         _finish(delivery, Delivery.State.FAILED, "gave up after 24 h", now_ms)
         return
     delivery.due_ms = due_ms
-    delivery.because = told
+    delivery.because = told[:200]
     if waits_ms and answer.status in COME_BACK_LATER:
         Endpoint.objects.filter(pk=delivery.endpoint_id).update(paused_until_ms=now_ms + waits_ms)
 

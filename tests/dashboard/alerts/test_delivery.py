@@ -79,6 +79,18 @@ def test_an_event_arrives_once_signed_and_logged(receiver: Received, post: Post)
     assert (logged.status, logged.response, logged.number) == (200, "thank you", 1)
 
 
+def test_no_log_tells_the_address_of_an_endpoint(
+    receiver: Received, post: Post, caplog: pytest.LogCaptureFixture
+) -> None:
+    """For Slack and others the path is the secret."""
+    signed_endpoint(receiver, "ok?token=s3cr3t")
+    post.publish()
+    with caplog.at_level("DEBUG"):
+        post.round()
+    assert post.only.state == DELIVERED
+    assert "s3cr3t" not in caplog.text
+
+
 def test_while_a_secret_is_rotated_either_verifies_and_after_a_day_the_new_one_alone(
     receiver: Received, post: Post
 ) -> None:
@@ -263,7 +275,10 @@ def test_a_message_that_cannot_be_written_is_a_failure_and_not_a_crash_loop(
     kept.event = {**kept.event, "type": "of.a.later.version"}
     kept.save()
     post.round()
-    assert (post.only.state, post.only.because) == (PENDING, "cannot be written as standard")
+    assert (post.only.state, post.only.because) == (
+        PENDING,
+        "it cannot be sent; the worker's log says why",
+    )
     assert receiver.seen == []
 
 

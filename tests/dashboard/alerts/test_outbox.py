@@ -98,6 +98,7 @@ def test_evidence_is_kept_whatever_detectors_put_there() -> None:
     found = {
         "p99": np.float64(12.5),
         "n": np.int64(3),
+        "array": np.array([1.0, np.nan]),
         "nan": math.nan,
         "nul": "a\x00b",
         "deep": {"infinite": [math.inf, 1.5], 4: Severity.INFO},
@@ -108,6 +109,7 @@ def test_evidence_is_kept_whatever_detectors_put_there() -> None:
     assert kept == {
         "p99": 12.5,
         "n": 3,
+        "array": [1.0, None],
         "nan": None,
         "nul": "ab",
         "deep": {"infinite": [None, 1.5], "4": "info"},
