@@ -51,6 +51,11 @@ CHECKS = (
         (sys.executable, "-c", "from importlinter.cli import lint_imports_command as l; l()"),
     ),
 )
+# Spark takes all cores, and what it is asked about its pace must not depend on a neighbour.
+HALVES = {
+    "pytest": ("-m", "not spark and not cluster", "-n", "2", "--dist", "loadfile"),
+    "pytest, with Spark": ("-m", "spark or cluster"),
+}
 
 
 def run(argv: list[str]) -> int:
@@ -64,10 +69,13 @@ def run(argv: list[str]) -> int:
         pytest = (sys.executable, "-m", "pytest")
         if argv:
             return _wait(subprocess.Popen([*pytest, *argv], cwd=ROOT, env=env))
-        tally = data_dir / "junit.xml"
-        steps = (*CHECKS, Step("pytest", (*pytest, f"--junitxml={tally}")))
-        outcomes = [_run(step, env) for step in steps]
-        print("\n== summary", *outcomes, counted(tally), sep="\n", flush=True)
+        tallies = [data_dir / f"junit-{number}.xml" for number in range(len(HALVES))]
+        tests = (
+            Step(name, (*pytest, *words, f"--junitxml={tally}"))
+            for (name, words), tally in zip(HALVES.items(), tallies, strict=True)
+        )
+        outcomes = [_run(step, env) for step in (*CHECKS, *tests)]
+        print("\n== summary", *outcomes, counted(*tallies), sep="\n", flush=True)
     return int(any(outcome.code for outcome in outcomes))
 
 
@@ -76,16 +84,16 @@ def environ(base: Mapping[str, str], data_dir: Path) -> dict[str, str]:
     return programs.environ(kept, CURTAIL_DATA_DIR=str(data_dir), **programs.same_python())
 
 
-def counted(tally: Path) -> str:
-    """The last line of the output: how many passed and failed, by pytest's own report."""
-    if not tally.exists():
-        return "0 passed, 1 failed: pytest did not finish"
-    suites = ElementTree.parse(tally).getroot().iter("testsuite")
+def counted(*tallies: Path) -> str:
+    """The last line of the output: how many passed and failed, by pytest's own reports."""
     tests = failed = skipped = 0
-    for suite in suites:
-        tests += int(suite.get("tests", 0))
-        failed += int(suite.get("failures", 0)) + int(suite.get("errors", 0))
-        skipped += int(suite.get("skipped", 0))
+    for tally in tallies:
+        if not tally.exists():
+            return "0 passed, 1 failed: pytest did not finish"
+        for suite in ElementTree.parse(tally).getroot().iter("testsuite"):
+            tests += int(suite.get("tests", 0))
+            failed += int(suite.get("failures", 0)) + int(suite.get("errors", 0))
+            skipped += int(suite.get("skipped", 0))
     line = f"{tests - failed - skipped} passed, {failed} failed"
     return f"{line}, {skipped} skipped" if skipped else line
 

@@ -12,6 +12,14 @@ def test_the_last_line_counts_what_passed_and_failed(tmp_path: Path) -> None:
     assert counted(tally) == "17 passed, 3 failed"
 
 
+def test_what_ran_in_two_halves_is_counted_as_one(tmp_path: Path) -> None:
+    halves = [tmp_path / "one.xml", tmp_path / "other.xml"]
+    for half in halves:
+        half.write_text(REPORT.format(skipped=0))
+    assert counted(*halves) == "34 passed, 6 failed"
+    assert counted(*halves, tmp_path / "missing.xml").startswith("0 passed, 1 failed")
+
+
 def test_what_was_skipped_is_said(tmp_path: Path) -> None:
     tally = tmp_path / "junit.xml"
     tally.write_text(REPORT.format(skipped=4))
