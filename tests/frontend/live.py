@@ -30,8 +30,8 @@ class Live(StandIn):
     job_state = "running"
     losses: dict[str, float] = {}  # noqa: RUF012 - replaced, never changed
     ended_ms: int | None = None
-    # A job that has run for two minutes: all of what a page keeps takes seconds to make.
-    history_ms = 120_000
+    # Five minutes and a bit are in view: all of what a page keeps takes seconds to make.
+    history_ms = 330_000
     role = "operator"
     # None: a server that does not have these yet.
     incidents: list[Any] | None = None
