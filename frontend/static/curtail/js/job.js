@@ -93,7 +93,7 @@ function take(batch, skip) {
     scene.pause(range);
   }
   if (batch.latency.source !== "none") part("batch-level").hidden = batch.latency.source !== "batch";
-  if (batch.committed) part("which-choice").hidden = false;
+  if (batch.committed?.count.some((records) => records > 0)) part("which-choice").hidden = false;
   showHealth(batch.collector);
   chartRoot.dataset.points = scene.ring.size;
   chartRoot.dataset.lastWindowMs = scene.ring.lastMs ?? "";
