@@ -30,6 +30,8 @@ class Live(StandIn):
     job_state = "running"
     losses: dict[str, float] = {}  # noqa: RUF012 - replaced, never changed
     ended_ms: int | None = None
+    # Five minutes and a bit are in view: all of what a page keeps takes seconds to make.
+    history_ms = 330_000
     role = "operator"
     # None: a server that does not have these yet.
     incidents: list[Any] | None = None
@@ -45,13 +47,17 @@ class Live(StandIn):
         if path == f"/jobs/{JOB.id}":
             return synthetic.job(self.job_state, last_seen_ms=self.edge_ms())
         if path == f"/jobs/{JOB.id}/activities":
-            return {"items": synthetic.activities(int(query["start_ms"]), int(query["end_ms"]))}
+            start_ms = self.since_ms(query)
+            return {"items": synthetic.activities(start_ms, int(query["end_ms"]))}
         if path != f"/jobs/{JOB.id}/windows":
             return self.more(path.removeprefix(f"/jobs/{JOB.id}/"), query)
         assert int(query["end_ms"]) - int(query["start_ms"]) <= 15 * 60 * 1000
         end_ms = min(int(query["end_ms"]), self.edge_ms())
         self.sent_ms = max(self.sent_ms, end_ms)
-        return self.windows(int(query["start_ms"]), end_ms)
+        return self.windows(self.since_ms(query), end_ms)
+
+    def since_ms(self, query: dict[str, str]) -> int:
+        return max(int(query["start_ms"]), self.edge_ms() - self.history_ms)
 
     def more(self, name: str, query: dict[str, str]) -> Any:
         if name == "incidents" and self.incidents is not None:

@@ -38,6 +38,7 @@ def test_the_address_reproduces_the_view(live: Live, page: Page) -> None:
 
 
 def test_a_jump_beyond_the_live_ring_is_fetched(live: Live, page: Page) -> None:
+    live.history_ms = 3_600_000
     live.start()
     wait_for_chart(page)
     at_ms = (now_ms() - 2_400_000) // 1000 * 1000

@@ -95,8 +95,8 @@ function effect({ effect: seen }, zone) {
   return element(
     "table",
     { class: "numbers" },
-    element("caption", {}, `Effect so far: ${span(before)} before, ${span(after)} after (${zoneName(after.end_ms, zone)}); ${text(count(before.count))} and ${text(count(after.count))} records`),
-    element("thead", {}, element("tr", {}, ...["", "before", "after", "ratio and its spread"].map((label) => element("th", { scope: "col" }, label)))),
+    element("caption", {}, `Effect so far: ${span(before)} before, ${span(after)} after (${zoneName(after.end_ms, zone)}); ${text(count(before.count))} and ${text(count(after.count))} records${before.blocks ? "; means over blocks of 10 s" : ""}`),
+    element("thead", {}, element("tr", {}, ...["", "before", "after", "after over before, 95 % interval"].map((label) => element("th", { scope: "col" }, label)))),
     element("tbody", {}, ...PERCENTILES.map(cells)),
   );
 }

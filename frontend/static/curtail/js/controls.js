@@ -33,7 +33,10 @@ export function wireControls({ scene, look, compare, incidents, changed, savePng
   part("help-button").addEventListener("click", help);
   png.addEventListener("click", async () => {
     png.disabled = true;
-    await savePng().finally(() => (png.disabled = false));
+    png.textContent = "Saving…";
+    const saved = await savePng().then(() => true, () => false);
+    png.disabled = false;
+    png.textContent = saved ? "PNG" : "PNG failed";
   });
   span.addEventListener("change", () => {
     remember("span", span.value);

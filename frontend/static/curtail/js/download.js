@@ -51,9 +51,18 @@ function markers({ x, y, look: { colour } }, colours) {
 
 export async function savePng(Plotly, picture, name) {
   const { width, height } = picture.layout;
-  const url = await Plotly.toImage(picture, { format: "png", width, height, scale: SHARPNESS });
+  // As SVG: for a PNG, Plotly goes by a blob: address, which the content security policy refuses.
+  const image = new Image();
+  image.src = await Plotly.toImage(picture, { format: "svg", width, height });
+  await image.decode();
+  const canvas = document.createElement("canvas");
+  canvas.width = width * SHARPNESS;
+  canvas.height = height * SHARPNESS;
+  canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
   const link = document.createElement("a");
-  link.href = url;
+  link.href = URL.createObjectURL(await new Promise((resolve) => canvas.toBlob(resolve, "image/png")));
   link.download = name;
   link.click();
+  // The browser has begun to read it by then.
+  setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
 }

@@ -8,6 +8,7 @@ const LOSSES = [
   ["lost_parts", "parts lost between executor and collector"],
   ["lost_records", "records not counted"],
   ["lost_events", "events lost"],
+  ["skipped_windows", "windows skipped by a collector that could not keep up"],
   ["unreadable", "entries that could not be read"],
 ];
 

@@ -93,8 +93,9 @@ function take(batch, skip) {
     scene.pause(range);
   }
   if (batch.latency.source !== "none") part("batch-level").hidden = batch.latency.source !== "batch";
-  if (batch.committed) part("which-choice").hidden = false;
-  showHealth(batch.collector);
+  if (batch.committed?.count.some((records) => records > 0)) part("which-choice").hidden = false;
+  // A batch without windows says nothing of the collector.
+  if (batch.t.length > 0) showHealth(batch.collector);
   chartRoot.dataset.points = scene.ring.size;
   chartRoot.dataset.lastWindowMs = scene.ring.lastMs ?? "";
   // Paused, only a refill can change what is in sight.
@@ -104,7 +105,8 @@ function take(batch, skip) {
 }
 
 function showHealth(collector) {
-  const line = healthLine({ ...job?.collector, ...collector });
+  const known = Object.entries(collector).filter(([, value]) => value !== null);
+  const line = healthLine({ ...job?.collector, ...Object.fromEntries(known) });
   part("health").hidden = !line;
   setText(part("health"), line);
 }
