@@ -206,7 +206,7 @@ def test_tasks_that_ran_elsewhere_than_they_would_like_are_counted(
     one, other = (worker.host for worker in two_hosts.workers)
     slow = F.expr(
         f"IF(key < 20 AND turn > 0 AND {WHERE} = IF(turn % 2 = 0, '{one}', '{other}'), "
-        f"{sleep(50)}, '')"
+        f"{sleep(20)}, '')"
     )
     with setting(watched, "spark.locality.wait", "0s", otherwise="3s"):
         query = (
