@@ -307,13 +307,15 @@ def test_host_cpu_is_right_where_a_core_is_left_over(spark: SparkSession, scribe
         shares = [window["host_cpu"] for window in windows if "host_cpu" in window]
         return 1000 * (now_busy - busy) / (now_total - total), sum(shares) / len(shares)
 
-    def unsaturated() -> list[float]:
+    def unsaturated() -> tuple[float, float] | None:
         """Other programs may want the rest for a while."""
-        share, seen = looked_at()
-        return [share, seen] if share < 900 else []
+        looked = looked_at()
+        return looked if looked[0] < 900 else None
 
     until(scribe.parts)
-    share, seen = until(unsaturated, timeout_s=120)
+    looked = until(unsaturated, timeout_s=120)
+    assert looked
+    share, seen = looked
     assert seen == pytest.approx(share, abs=40)
     assert seen > 900 / (os.cpu_count() or 1)
 
