@@ -27,12 +27,11 @@ class Neighbour extends SparkPlugin {
  */
 class OnExecutor extends UDF3[String, Long, Long, String] {
   override def call(what: String, number: Long, row: Long): String = what match {
-    case "hold" => as[Neighbour].send(Long.box(number)); ""
+    case "hold" => as(classOf[Neighbour].getName).send(Long.box(number)); ""
     case "corrupt" => OnExecutor.corrupt(as("io.curtail.probe.Plugin")).toString
+    case "flood" => OnExecutor.flood(number); ""
     case "threads" => OnExecutor.waitingInOurCode().mkString(",")
   }
-
-  private def as[T: reflect.ClassTag]: PluginContext = as(reflect.classTag[T].runtimeClass.getName)
 
   private def as(plugin: String): PluginContext = {
     val env = SparkEnv.get
@@ -42,11 +41,21 @@ class OnExecutor extends UDF3[String, Long, Long, String] {
 }
 
 object OnExecutor {
+  private val Part = 2
+  private val Garbage = Array.fill[Byte](64)(-1)
+
   /** What a bug of ours or a broken network might send; how much of it was answered. */
   def corrupt(toCurtail: PluginContext): Int = {
-    val messages = Seq[AnyRef](Array.fill[Byte](64)(-1), Array.emptyByteArray, "not even bytes", Int.box(7))
+    val messages = Seq[AnyRef](Garbage, Array.emptyByteArray, "not even bytes", Int.box(7))
     messages.foreach(toCurtail.send)
     messages.count(message => toCurtail.ask(message) != null)
+  }
+
+  /** Parts that are none, on the collector's queue. By reflection: this is compiled without us. */
+  def flood(times: Long): Unit = {
+    val collector = Class.forName("io.curtail.probe.Collector")
+    val offer = collector.getMethod("offer", classOf[Int], classOf[Array[Byte]])
+    (1L to times).foreach(_ => offer.invoke(null, Int.box(Part), Garbage))
   }
 
   /** Threads of this JVM that wait, for whatever it is, in code of Curtail's. */

@@ -24,7 +24,7 @@ NAME = "faults"
 QUERY = "counts"
 KEYS = 30
 ROWS_PER_BATCH = 3_000
-INTERVAL_MS = 500
+INTERVAL_MS = 1_000
 # JVMs of a minute or two: the better compiler would take more time than it saves.
 JAVA_OPTIONS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 

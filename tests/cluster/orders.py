@@ -8,12 +8,11 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from collectors import stamp
 from collectors.build import compiled
-from collectors.link import Kind
 from tests.waiting import until
 
 # The driver keeps 4 096 messages for a collector that does not read, its pipe some 2 000 more.
@@ -21,7 +20,7 @@ FLOOD = 8_000
 GARBAGE = b"\xff" * 64
 ROWS_QUERY = "rows"
 ROWS_PER_FILE = 2_000
-FILES = 4
+FILES = 2
 
 NEIGHBOUR = "org.apache.spark.internal.plugin.Neighbour"
 _ON_EXECUTOR = "org.apache.spark.internal.plugin.OnExecutor"
@@ -69,17 +68,15 @@ def garble(spark: SparkSession, folder: Path, times: int) -> int:
 
 
 def flood(spark: SparkSession, folder: Path, times: int) -> int:
-    jvm: Any = spark.sparkContext._jvm
-    for _ in range(times):
-        jvm.io.curtail.probe.Collector.offer(Kind.PART.value, bytearray(GARBAGE))
+    """More than fits into the driver's queue."""
+    on_driver(spark, "flood", times)
     return times
 
 
 def threads(spark: SparkSession, folder: Path, tasks: int) -> list[str]:
     """Names of the threads that wait in our code now, on executors and on the driver."""
-    jvm: Any = spark.sparkContext._jvm
-    here = str(jvm.org.apache.spark.internal.plugin.OnExecutor().call("threads", 0, 0))
-    return ",".join([here, *on_executors(spark, "threads", 0, tasks)]).split(",")
+    said = [on_driver(spark, "threads"), *on_executors(spark, "threads", 0, tasks)]
+    return [name for names in said for name in names.split(",") if name]
 
 
 def rows(spark: SparkSession, folder: Path, files: int) -> dict[str, int]:
@@ -103,8 +100,14 @@ def rows(spark: SparkSession, folder: Path, files: int) -> dict[str, int]:
         .start()
     )
     query.awaitTermination()
-    held: DataFrame = spark.read.parquet(str(out))
-    return {"rows": held.count(), "distinct": held.select("value").distinct().count()}
+    held = spark.read.parquet(str(out)).agg(F.count("*"), F.countDistinct("value")).first()
+    assert held is not None
+    return {"rows": held[0], "distinct": held[1]}
+
+
+def on_driver(spark: SparkSession, what: str, number: int = 0) -> str:
+    jvm: Any = spark.sparkContext._jvm
+    return str(jvm.org.apache.spark.internal.plugin.OnExecutor().call(what, number, 0))
 
 
 def on_executors(spark: SparkSession, what: str, number: int, tasks: int) -> list[str]:

@@ -57,8 +57,10 @@ def setting(spark: SparkSession, option: str, value: str, otherwise: str) -> Ite
     """Of the scheduler, which reads it anew for every stage."""
     context: Any = spark.sparkContext._jsc.sc()
     context.conf().set(option, value)
-    yield
-    context.conf().set(option, otherwise)
+    try:
+        yield
+    finally:
+        context.conf().set(option, otherwise)
 
 
 def ticks(spark: SparkSession) -> DataFrame:
@@ -201,12 +203,12 @@ def test_tasks_that_ran_elsewhere_than_they_would_like_are_counted(
     watched: SparkSession, kept: Kept, two_hosts: Cluster, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     # After the first batch the state has its places. Then one host is slow, then the other: one of
-    # them has more than one partition, and the other does not wait for it.
+    # them has more than one partition, and before long the other does not wait for it.
     turn = f"CAST(max(value) / {ROWS} AS INT)"
     one, other = (worker.host for worker in two_hosts.workers)
     slow = F.expr(
         f"IF(key < 20 AND turn > 0 AND {WHERE} = IF(turn % 2 = 0, '{one}', '{other}'), "
-        f"{sleep(50)}, '')"
+        f"{sleep(20)}, '')"
     )
     with setting(watched, "spark.locality.wait", "0s", otherwise="3s"):
         query = (
@@ -219,7 +221,7 @@ def test_tasks_that_ran_elsewhere_than_they_would_like_are_counted(
             .option("checkpointLocation", str(tmp_path_factory.mktemp("places")))
             .start()
         )
-        until(lambda: len(whole(query)) > 2, timeout_s=120)
+        until(lambda: any(t.missed_its_place for t in kept.tasks(query)), 120, every_s=0.2)
         query.stop()
     kept.until_over(query)
     tasks = [record for record in kept.tasks(query) if record.ended]
