@@ -6,7 +6,9 @@ answers is asked for by the path.
 """
 
 import json
+import os
 import sys
+import threading
 import time
 from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -128,4 +130,8 @@ if __name__ == "__main__":
     server = ThreadingHTTPServer(("127.0.0.1", 0), Receiver)
     (FOLDER / "port.new").write_text(str(server.server_address[1]))
     (FOLDER / "port.new").rename(FOLDER / "port")
-    server.serve_forever()
+    # A test run that is killed takes its receiver along.
+    parent = os.getppid()
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    while os.getppid() == parent:
+        time.sleep(0.5)

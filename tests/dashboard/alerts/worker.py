@@ -1,9 +1,10 @@
 """A delivery worker as a process of its own, on a database file: something that can be killed.
 
 worker.py prepare COUNT URL…    makes a database, an endpoint for each URL, so many incidents
-worker.py run LEASE_MS          delivers, until it is killed
+worker.py run LEASE_MS          delivers, until it or its parent is killed
 """
 
+import os
 import sys
 import time
 
@@ -38,7 +39,8 @@ def prepare(count: str, *urls: str) -> None:
 
 def run(lease_ms: str) -> None:
     courier = Courier(Sender(LOOPBACK, deadline_s=DEADLINE_S), lease_ms=int(lease_ms))
-    while True:
+    parent = os.getppid()
+    while os.getppid() == parent:
         courier.round()
         time.sleep(EVERY_S)
 
