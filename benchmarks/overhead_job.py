@@ -73,7 +73,8 @@ def arguments() -> argparse.ArgumentParser:
     parser.add_argument("--rows", type=int, default=0, help="in every batch of the stream")
     parser.add_argument("--batches", type=int, default=1, help="of the stream, measured")
     parser.add_argument("--warm-up", type=int, default=1, help="batches thrown away before")
-    parser.add_argument("--rounds", type=int, default=0, help="of all ways, after one thrown away")
+    parser.add_argument("--rounds", type=int, default=0, help="of all ways")
+    parser.add_argument("--thrown-away", type=int, default=0, help="rounds before those")
     return parser
 
 
@@ -142,16 +143,16 @@ def tell(path: Path, facts: dict[str, object]) -> None:
 
 
 def rows(spark: SparkSession, options: argparse.Namespace) -> list[list[dict[str, object]]]:
-    """Rounds of one block per way; the first round is thrown away.
+    """Rounds of one block per way.
 
     The ways differ in their plans alone, so they may share a JVM, and share its warmth and its
     moment; every other round goes backwards, so that a drift falls on all of them alike.
     """
     rounds = []
-    for number in range(options.rounds + 1 if options.rounds else 0):
+    for number in range(options.thrown_away + options.rounds):
         order = WAYS if number % 2 else WAYS[::-1]
         rounds.append([block(spark, options, way, number) for way in order])
-    return rounds[1:]
+    return rounds[options.thrown_away :]
 
 
 def block(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from benchmarks import overhead
+from benchmarks import overhead, overhead_job
 from benchmarks.arms import Plan
 from benchmarks.overhead import BARE, EVENT_LOG, FULL, OURS, QUICK
 from benchmarks.turns import Reading, Turn
@@ -54,3 +54,12 @@ def test_the_pair_is_in_every_round_and_as_often_in_either_order(plan: Plan) -> 
     first = [order.index(BARE) < order.index(OURS) for order in plan.orders]
     assert 2 * sum(first) == len(plan.orders)
     assert all(abs(order.index(BARE) - order.index(OURS)) == 1 for order in plan.orders)
+
+
+@pytest.mark.parametrize("plan", [FULL, QUICK])
+def test_the_job_understands_what_a_plan_tells_it(plan: overhead.Plan) -> None:
+    needed = ("--job", "j", "--redis", "r", "--folder", "f", "--jam-rows", "1")
+    for arm in plan.arms:
+        words = ("--arm", arm, *needed, *plan.words.get(arm, ()))
+        options = overhead_job.arguments().parse_args(words)
+        assert bool(options.rounds) is (arm == OURS)
