@@ -57,7 +57,7 @@ def test_the_pair_is_in_every_round_and_as_often_in_either_order(plan: Plan) -> 
 
 
 @pytest.mark.parametrize("plan", [FULL, QUICK])
-def test_the_job_understands_what_a_plan_tells_it(plan: overhead.Plan) -> None:
+def test_the_job_understands_what_a_plan_tells_it(plan: Plan) -> None:
     needed = ("--job", "j", "--redis", "r", "--folder", "f", "--jam-rows", "1")
     for arm in plan.arms:
         words = ("--arm", arm, *needed, *plan.words.get(arm, ()))
