@@ -25,6 +25,7 @@ def violations(page: Page) -> list[str]:
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_no_page_has_a_serious_violation(running: Stack, logged_in: Page, scheme: str) -> None:
     page = logged_in
+    expect(page.get_by_role("link", name="ranking")).to_be_visible(timeout=PATIENCE_MS)
     page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
     found: dict[str, list[str]] = {}
     for path in PAGES:
