@@ -127,7 +127,7 @@ def first_chart_s(page: Page, running: Stack) -> float:
     """With an empty cache, as on a first visit."""
     page.context.new_cdp_session(page).send("Network.clearBrowserCache")
     page.goto(f"{running.url}/jobs/{ui_stream.JOB_ID}", wait_until="commit")
-    page.wait_for_function("window.__seen?.firstMs", timeout=30_000)
+    page.wait_for_function("() => window.__seen?.firstMs", timeout=30_000)
     return float(page.evaluate("window.__seen.firstMs")) / 1000
 
 
