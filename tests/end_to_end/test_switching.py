@@ -97,7 +97,9 @@ def test_an_incident_is_marked_on_the_axis_and_opens_beside_it(
 def test_a_range_is_brushed_in_one_panel_and_all_of_them_zoom(job_page: Page) -> None:
     page = job_page
     chart = page.locator("[data-chart]")
-    page.wait_for_function("Number(document.querySelector('[data-chart]').dataset.points) > 100")
+    page.wait_for_function(
+        "() => Number(document.querySelector('[data-chart]').dataset.points) > 100"
+    )
     box = page.locator("[data-plot]").bounding_box()
     assert box
     page.mouse.move(box["x"] + box["width"] * 0.75, box["y"] + 60)
