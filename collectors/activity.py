@@ -38,6 +38,9 @@ class Kind(IntEnum):
     TASK = 8
 
 
+_KINDS = {kind.value: kind for kind in Kind}
+
+
 @dataclass(frozen=True)
 class Activity:
     """One that ended."""
@@ -83,10 +86,8 @@ def decode(data: bytes) -> tuple[Activity, ...]:
 
 
 def _read(reader: Reader) -> Activity:
-    try:
-        kind = Kind(reader.byte())
-    except ValueError as error:
-        raise Garbled(f"an activity of unknown kind: {error}") from error
+    if (kind := _KINDS.get(number := reader.byte())) is None:
+        raise Garbled(f"an activity of unknown kind: {number}")
     start_us = reader.varint()
     return Activity(
         kind=kind,

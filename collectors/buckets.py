@@ -14,6 +14,7 @@ as fine, so that both roundings together stay within 1.00195 · 1.00781 − 1 = 
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import accumulate
 
 from collectors.codec import Garbled, Reader, Writer
@@ -27,7 +28,7 @@ class Scale:
 
     sub_bits: int
 
-    @property
+    @cached_property
     def buckets(self) -> int:
         return self.index_of(MAX_US) + 1
 

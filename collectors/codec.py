@@ -1,5 +1,8 @@
 """The bytes under every format of ours: LEB128 integers and byte strings behind their length."""
 
+import re
+from collections.abc import Iterable
+from functools import lru_cache
 from uuid import UUID
 
 
@@ -14,6 +17,32 @@ def _zigzag(value: int) -> int:
 
 def _unzigzag(value: int) -> int:
     return (value >> 1) ^ -(value & 1)
+
+
+def _optional_signed(value: int) -> int | None:
+    return _unzigzag(value - 1) if value else None
+
+
+def _value(integer: bytes) -> int:
+    length = len(integer)
+    if length < 3:  # as most are
+        return integer[0] if length == 1 else integer[0] & 0x7F | integer[1] << 7
+    if length > Reader.MAX_VARINT_BYTES:
+        raise Garbled("an integer that does not end")
+    value = 0
+    for place, byte in enumerate(integer):
+        value |= (byte & 0x7F) << (7 * place)
+    return value
+
+
+# Every byte of integers is part of one: those with the high bit go on.
+_INTEGER = re.compile(rb"[\x80-\xff]*[\x00-\x7f]")
+
+
+@lru_cache(maxsize=4096)
+def _uuid(data: bytes) -> UUID:
+    # One run has thousands of frames.
+    return UUID(bytes=data)
 
 
 class Writer:
@@ -121,6 +150,37 @@ class Reader:
         self._at += read
         return found
 
+    def picked(self, count: int, places: Iterable[int]) -> list[int]:
+        """Of the next `count` integers those at these places: the others are not worked out, and
+        none of them is too long to be skipped."""
+        found = _INTEGER.findall(self._data, self._at)[:count]
+        if len(found) < count:
+            raise Garbled("an integer that does not end")
+        self._at += len(b"".join(found))
+        return [_value(found[at]) for at in places]
+
+    def rest(self) -> bytes:
+        """What is left, and stays left."""
+        return self._data[self._at :] if self._at else self._data
+
+    def skip(self, length: int) -> None:
+        self._take(length)
+
+    def tagged(self) -> dict[int, bytes]:
+        """All that is left: byte strings behind a tag of one byte."""
+        data, end = self._data, len(self._data)
+        found: dict[int, bytes] = {}
+        while (at := self._at) < end:
+            tag = data[at]
+            self._at = at + 1
+            length = self.varint()
+            start = self._at
+            if length > end - start:
+                raise Garbled(f"{length} bytes expected, {end - start} left")
+            self._at = start + length
+            found[tag] = data[start : self._at]
+        return found
+
     def signed(self) -> int:
         return _unzigzag(self.varint())
 
@@ -132,16 +192,21 @@ class Reader:
         return value - 1 if value else None
 
     def optional_signeds(self, count: int) -> list[int | None]:
-        return [_unzigzag(value - 1) if value else None for value in self.varints(count)]
+        return [_optional_signed(value) for value in self.varints(count)]
+
+    def picked_signeds(self, count: int, places: Iterable[int]) -> list[int | None]:
+        return [_optional_signed(value) for value in self.picked(count, places)]
 
     def text(self) -> str:
+        if not (length := self.varint()):
+            return ""
         try:
-            return self.blob().decode()
+            return self._take(length).decode()
         except UnicodeDecodeError as error:
             raise Garbled(f"text that is not UTF-8: {error}") from error
 
     def uuid(self) -> UUID:
-        return UUID(bytes=self._take(16))
+        return _uuid(self._take(16))
 
     def _take(self, length: int) -> bytes:
         if length > self.left:

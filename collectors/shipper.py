@@ -10,7 +10,7 @@ import logging
 import threading
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -134,17 +134,9 @@ class Shipper:
     def _send(self, entries: list[_Entry], announcements: dict[str, Announcement]) -> None:
         pipeline = self._redis.pipeline(transaction=False)
         for announcement in announcements.values():
-            values: Any = to_hash(announcement)
-            pipeline.hset(keys.job(announcement.job_id), mapping=values)
-            pipeline.zadd(keys.JOBS, {announcement.job_id: announcement.heartbeat_ms})
+            write_announcement(pipeline, to_hash(announcement))
         for entry in entries:
-            pipeline.xadd(
-                entry.stream.key,
-                {keys.PAYLOAD: entry.payload},
-                id=f"{entry.at_ms}-0",
-                minid=str(entry.at_ms - self._retention_ms),
-                approximate=True,
-            )
+            write_entry(pipeline, entry.stream, entry.at_ms, entry.payload, self._retention_ms)
         watched = self._watched_now()
         for job_id in watched:
             pipeline.get(keys.control(job_id))
@@ -186,3 +178,21 @@ class Shipper:
             log.warning("Redis is back; %d frames were dropped so far", self._dropped)
         else:
             log.warning("cannot send to Redis, frames are kept for a minute: %s", why)
+
+
+def write_announcement(pipeline: Any, values: Mapping[str, Any]) -> None:
+    """`values` are those of `to_hash`."""
+    pipeline.hset(keys.job(values["job_id"]), mapping=values)
+    pipeline.zadd(keys.JOBS, {values["job_id"]: values["heartbeat_ms"]})
+
+
+def write_entry(
+    pipeline: Any, stream: Stream, at_ms: int, payload: bytes, retention_ms: int
+) -> None:
+    pipeline.xadd(
+        stream.key,
+        {keys.PAYLOAD: payload},
+        id=f"{at_ms}-0",
+        minid=str(at_ms - retention_ms),
+        approximate=True,
+    )

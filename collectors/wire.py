@@ -40,7 +40,7 @@ does not know, so a section can be added without a new version; the version chan
 the old one would misread.
 """
 
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields
 from uuid import UUID
 
 from collectors import asked, buckets, load, samples
@@ -63,9 +63,9 @@ PHASES = (
     "commitOffsets",
 )
 
-_LATENCY, _BATCHES = 1, 2
-_HEALTH, _BACKLOG, _STAMPED, _STATE, _TASKS, _TRAFFIC, _COMMITTED = range(4, 11)
-_COLLECTOR, _ASKED, _EXECUTORS = range(11, 14)
+LATENCY, BATCHES = 1, 2
+HEALTH, BACKLOG, STAMPED, STATE, TASKS, TRAFFIC, COMMITTED = range(4, 11)
+COLLECTOR, ASKED, EXECUTORS = range(11, 14)
 
 
 class UnknownVersion(Garbled):
@@ -125,21 +125,27 @@ class Health:
     skipped_windows: int = 0
 
 
+_TASK_COUNTS = len(fields(TaskCounts))
+
+# Most frames have these, twenty a second: not made anew for each.
+NO_RECORDS, HEALTHY, NO_TASKS = Histogram(), Health(), TaskCounts()
+
+
 @dataclass(frozen=True)
 class Frame:
     window: int
     sequence: int
     run_id: UUID
-    latency: Histogram = field(default_factory=Histogram)
+    latency: Histogram = NO_RECORDS
     batches: tuple[Batch, ...] = ()
     executors: tuple[ExecutorSample, ...] = ()
-    health: Health = field(default_factory=Health)
+    health: Health = HEALTHY
     backlog_rows: int | None = None
     stamped: bool = False
     state: tuple[OperatorState, ...] = ()
-    tasks: TaskCounts = field(default_factory=TaskCounts)
+    tasks: TaskCounts = NO_TASKS
     traffic: tuple[Shuffled, ...] = ()
-    committed: Histogram = field(default_factory=Histogram)
+    committed: Histogram = NO_RECORDS
     collector: CollectorLoad | None = None
     asked: Asked | None = None
 
@@ -156,65 +162,77 @@ def encode(frame: Frame) -> bytes:
     out.varint(frame.sequence)
     out.uuid(frame.run_id)
     if frame.latency.counts:
-        _section(out, _LATENCY, _histogram(frame.latency))
+        _section(out, LATENCY, _histogram(frame.latency))
     if frame.batches:
-        _section(out, _BATCHES, _batches(frame.batches))
+        _section(out, BATCHES, _batches(frame.batches))
     if frame.health != Health():
         write_health(section := Writer(), frame.health)
-        _section(out, _HEALTH, section)
+        _section(out, HEALTH, section)
     if frame.backlog_rows is not None:
         (section := Writer()).varint(frame.backlog_rows)
-        _section(out, _BACKLOG, section)
+        _section(out, BACKLOG, section)
     if frame.stamped:
-        _section(out, _STAMPED, Writer())
+        _section(out, STAMPED, Writer())
     if frame.state:
-        _section(out, _STATE, _state(frame.state))
+        _section(out, STATE, _state(frame.state))
     if frame.tasks != TaskCounts():
-        _section(out, _TASKS, _totals(frame.tasks))
+        _section(out, TASKS, _totals(frame.tasks))
     if frame.traffic:
-        _section(out, _TRAFFIC, _traffic(frame.traffic))
+        _section(out, TRAFFIC, _traffic(frame.traffic))
     if frame.committed.counts:
-        _section(out, _COMMITTED, _histogram(frame.committed))
+        _section(out, COMMITTED, _histogram(frame.committed))
     if frame.collector is not None:
         load.write(section := Writer(), frame.collector)
-        _section(out, _COLLECTOR, section)
+        _section(out, COLLECTOR, section)
     if frame.asked is not None:
         asked.write(section := Writer(), frame.asked)
-        _section(out, _ASKED, section)
+        _section(out, ASKED, section)
     if frame.executors:
         samples.write(section := Writer(), frame.executors)
-        _section(out, _EXECUTORS, section)
+        _section(out, EXECUTORS, section)
     return out.bytes()
 
 
-def decode(data: bytes) -> Frame:
-    """Raises `Garbled` (of which `UnknownVersion` is one kind) for anything but a frame."""
+@dataclass(frozen=True)
+class Only:
+    """What a reader wants of a frame: some sections, and of executors some metrics."""
+
+    sections: frozenset[int]
+    metrics: frozenset[int]
+
+
+def decode(data: bytes, only: Only | None = None) -> Frame:
+    """Raises `Garbled` (of which `UnknownVersion` is one kind) for anything but a frame.
+
+    With `only`, the rest is as if it were empty and is not looked into."""
     reader = Reader(data)
     if reader.byte() != MAGIC:
         raise Garbled("not a frame")
     if (version := reader.byte()) != VERSION:
         raise UnknownVersion(f"a frame of version {version}, this reads {VERSION}")
     window, sequence, run_id = reader.varint(), reader.varint(), reader.uuid()
-    sections: dict[int, Reader] = {}
-    while reader.left:
-        tag = reader.byte()
-        sections[tag] = Reader(reader.blob())
+    sections = {
+        tag: Reader(payload)
+        for tag, payload in reader.tagged().items()
+        if only is None or tag in only.sections
+    }
+    metrics = only.metrics if only else None
     return Frame(
         window=window,
         sequence=sequence,
         run_id=run_id,
-        latency=buckets.read(s) if (s := sections.get(_LATENCY)) else Histogram(),
-        batches=_read_batches(s) if (s := sections.get(_BATCHES)) else (),
-        executors=samples.read(s) if (s := sections.get(_EXECUTORS)) else (),
-        health=read_health(s) if (s := sections.get(_HEALTH)) else Health(),
-        backlog_rows=s.varint() if (s := sections.get(_BACKLOG)) else None,
-        stamped=_STAMPED in sections,
-        state=_read_state(s) if (s := sections.get(_STATE)) else (),
-        tasks=_read_tasks(s) if (s := sections.get(_TASKS)) else TaskCounts(),
-        traffic=_read_traffic(s) if (s := sections.get(_TRAFFIC)) else (),
-        committed=buckets.read(s) if (s := sections.get(_COMMITTED)) else Histogram(),
-        collector=load.read(s) if (s := sections.get(_COLLECTOR)) else None,
-        asked=asked.read(s) if (s := sections.get(_ASKED)) else None,
+        latency=buckets.read(s) if (s := sections.get(LATENCY)) else NO_RECORDS,
+        batches=_read_batches(s) if (s := sections.get(BATCHES)) else (),
+        executors=samples.read(s, metrics) if (s := sections.get(EXECUTORS)) else (),
+        health=read_health(s) if (s := sections.get(HEALTH)) else HEALTHY,
+        backlog_rows=s.varint() if (s := sections.get(BACKLOG)) else None,
+        stamped=STAMPED in sections,
+        state=_read_state(s) if (s := sections.get(STATE)) else (),
+        tasks=_read_tasks(s) if (s := sections.get(TASKS)) else NO_TASKS,
+        traffic=_read_traffic(s) if (s := sections.get(TRAFFIC)) else (),
+        committed=buckets.read(s) if (s := sections.get(COMMITTED)) else NO_RECORDS,
+        collector=load.read(s) if (s := sections.get(COLLECTOR)) else None,
+        asked=asked.read(s) if (s := sections.get(ASKED)) else None,
     )
 
 
@@ -296,7 +314,7 @@ def _totals(counts: TaskCounts) -> Writer:
 
 
 def _read_tasks(reader: Reader) -> TaskCounts:
-    return TaskCounts(*(reader.varint() for _ in fields(TaskCounts)))
+    return TaskCounts(*reader.varints(_TASK_COUNTS))
 
 
 def write_health(out: Writer, health: Health) -> None:

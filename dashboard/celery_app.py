@@ -5,14 +5,25 @@ import os
 import django
 from celery import Celery
 from django.conf import settings
+from kombu import Queue
+from kombu.common import Broadcast
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "dashboard.settings")
 django.setup()
+
+# Every worker has jobs of its own, so every worker gets these ticks (`dashboard.leases`).
+EVERY_WORKER = Broadcast("curtail-every-worker")
+to_every_worker = {"queue": EVERY_WORKER.name, "exchange": EVERY_WORKER.name}
 
 app = Celery("curtail", broker=settings.REDIS_URL)
 app.conf.update(
     task_ignore_result=True,
     task_default_queue="curtail",
+    task_queues=[Queue("curtail"), EVERY_WORKER],
+    task_routes={
+        "dashboard.tasks.detect_incidents": to_every_worker,
+        "dashboard.tasks.steer_jobs": to_every_worker,
+    },
     broker_connection_retry_on_startup=True,
     # The worker waits for Redis as long as it takes; it must not give up at night.
     broker_connection_max_retries=None,

@@ -4,23 +4,31 @@ Reading two minutes of frames anew every second would cost more than all detecto
 arrays are kept and moved along.
 """
 
-from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
-from collectors import latency, metrics
+from collectors import latency, metrics, wire
 from collectors.activity import Activity, Kind
 from collectors.wire import WINDOW_MS, Frame
-from techniques.view import Floats, Interval, Resource, ResourceKind, View
+from dashboard.held import Held
+from techniques.view import Floats, Resource, ResourceKind, View
 
 QUANTILES = (0.5, 0.99, 0.999)
 SERIES = ("records", "p50", "p99", "p999", "backlog", "waiting")
-# Of one kind.
-MOST_INTERVALS = 20_000
+# Of one kind, on average.
+MOST_INTERVALS_PER_WINDOW = 10
 
 HOST_CPU = metrics.BY_NAME["host_cpu"].id
 IO_FULL = metrics.BY_NAME["psi_io_full_us"].id
+
+# What a history takes of a frame: reading all of it would take several times as long.
+NEEDS = wire.Only(
+    sections=frozenset(
+        (wire.LATENCY, wire.BATCHES, wire.BACKLOG, wire.STAMPED, wire.TASKS, wire.EXECUTORS)
+    ),
+    metrics=frozenset((HOST_CPU, IO_FULL)),
+)
 
 
 class History:
@@ -28,11 +36,15 @@ class History:
 
     def __init__(self, windows: int) -> None:
         self._windows = windows
-        self._series = {name: _unknown(windows) for name in SERIES}
-        self._use: dict[Resource, Floats] = {}
-        self._intervals: dict[str, deque[Interval]] = {}
+        # Twice as long as what is kept, so that it need not be moved with every frame.
+        self._size = 2 * windows
+        self._series = {name: _unknown(self._size) for name in SERIES}
+        self._use: dict[ResourceKind, dict[str, Floats]] = {kind: {} for kind in ResourceKind}
+        self._held: dict[Kind, Held] = {}
         self._first: int | None = None
         self._after = 0
+        # Where in the arrays the window `_after` would be.
+        self._end = windows
         self._stamped = False
 
     @property
@@ -48,20 +60,22 @@ class History:
                 self._first = frames[0].window
         for frame in frames:
             self._take(frame)
+        by_kind: dict[Kind, list[Activity]] = {}
         for each in ended:
-            interval = _interval(each)
-            held = self._intervals.setdefault(interval.kind, deque(maxlen=MOST_INTERVALS))
-            held.append(interval)
-            if each.kind is Kind.GC:
-                self._stop(interval)
-        oldest_ms = (self._after - self._windows) * WINDOW_MS
-        for held in self._intervals.values():
-            while held and held[0].end_ms < oldest_ms:
-                held.popleft()
+            by_kind.setdefault(each.kind, []).append(each)
+        for kind, news in by_kind.items():
+            if kind not in self._held:
+                most = MOST_INTERVALS_PER_WINDOW * self._windows
+                self._held[kind] = Held(kind.name.lower(), most)
+            self._held[kind].add(news)
+        for pause in by_kind.get(Kind.GC, ()):
+            self._stop(pause)
+        for held in self._held.values():
+            held.drop_before((self._after - self._windows) * WINDOW_MS)
 
     def view(self) -> View:
         known = 0 if self._first is None else min(self._windows, self._after - self._first)
-        at = slice(self._windows - known, self._windows)
+        at = slice(self._end - known, self._end)
         series = {name: values[at] for name, values in self._series.items()}
         return View(
             start_ms=(self._after - known) * WINDOW_MS,
@@ -71,81 +85,88 @@ class History:
             p999_ms=series["p999"],
             backlog_rows=series["backlog"],
             waiting_tasks=series["waiting"],
-            use={resource: values[at] for resource, values in self._use.items()},
-            intervals={kind: tuple(held) for kind, held in self._intervals.items()},
+            use={
+                Resource(kind, where): values[at]
+                for kind, used in self._use.items()
+                for where, values in used.items()
+            },
+            intervals={kind.name.lower(): held.intervals() for kind, held in self._held.items()},
         )
 
     def _move_to(self, after: int) -> None:
-        by = after - self._after if self._after else self._windows
+        by = min(after - self._after, self._windows) if self._after else self._windows
         self._after = after
-        for values in (*self._series.values(), *self._use.values()):
-            kept = max(0, self._windows - by)
-            values[:kept] = values[self._windows - kept :]
-            values[kept:] = np.nan
+        if self._end + by > self._size:
+            self._move_to_front(self._windows - by)
+        for values in self._arrays():
+            values[self._end : self._end + by] = np.nan
+        self._end += by
+
+    def _move_to_front(self, kept: int) -> None:
+        for values in self._arrays():
+            values[:kept] = values[self._end - kept : self._end]
+        self._end = kept
+        # Hosts and executors come and go; those long gone are not kept for ever.
+        for used in self._use.values():
+            for where in [each for each, held in used.items() if np.isnan(held[:kept]).all()]:
+                del used[where]
+
+    def _arrays(self) -> Iterator[Floats]:
+        yield from self._series.values()
+        for used in self._use.values():
+            yield from used.values()
 
     def _take(self, frame: Frame) -> None:
-        at = self._windows - (self._after - frame.window)
-        if at < 0:
+        if self._after - frame.window > self._windows:
             return
+        at = self._end - (self._after - frame.window)
+        series = self._series
         if frame.stamped and not self._stamped:
             self._stamped = True
             # What was known before came from batches and is no latency of records.
             for name in ("records", "p50", "p99", "p999"):
-                self._series[name][:] = np.nan
+                series[name][:] = np.nan
         told = frame.latency if self._stamped else latency.of_batches(frame.batches)
-        self._series["records"][at] = told.count
-        if told.count:
+        series["records"][at] = count = told.count
+        if count:
             for name, us in zip(("p50", "p99", "p999"), told.quantiles_us(QUANTILES), strict=True):
-                self._series[name][at] = np.nan if us is None else us / 1000
+                series[name][at] = np.nan if us is None else us / 1000
         if frame.backlog_rows is not None:
-            self._series["backlog"][at] = frame.backlog_rows
-        self._series["waiting"][at] = frame.tasks.waiting
-        for resource, share in _used(frame):
-            values = self._of(resource)
-            # Executors of one host report the same host: the highest is taken.
-            values[at] = share if np.isnan(values[at]) else max(share, values[at])
+            series["backlog"][at] = frame.backlog_rows
+        series["waiting"][at] = frame.tasks.waiting
+        for sample in frame.executors:
+            if (permille := sample.metrics.get(HOST_CPU)) is not None:
+                self._used(ResourceKind.CPU, sample.host, at, permille / 1000)
+            if (us := sample.metrics.get(IO_FULL)) is not None:
+                self._used(ResourceKind.IO, sample.host, at, us / (WINDOW_MS * 1000))
 
-    def _stop(self, pause: Interval) -> None:
+    def _used(self, kind: ResourceKind, where: str, at: int, share: float) -> None:
+        values = self._of(kind, where)
+        # Executors of one host report the same host: the highest is taken. NaN is not as high.
+        if not values[at] >= share:
+            values[at] = share
+
+    def _stop(self, pause: Activity) -> None:
         """The share of each window in which the executor's threads stood still for its collector.
 
         Windows without a pause are not known to have none until one is told: they count as 0."""
-        values = self._of(Resource(ResourceKind.GC, pause.executor))
+        values = self._of(ResourceKind.GC, pause.executor_id)
+        values = values[self._end - self._windows : self._end]
         values[np.isnan(values)] = 0.0
         oldest_ms = (self._after - self._windows) * WINDOW_MS
-        first = max(0, int((pause.start_ms - oldest_ms) // WINDOW_MS))
-        for at in range(
-            first, min(self._windows, int((pause.end_ms - oldest_ms) // WINDOW_MS) + 1)
-        ):
-            starts_ms = oldest_ms + at * WINDOW_MS
-            inside = min(pause.end_ms, starts_ms + WINDOW_MS) - max(pause.start_ms, starts_ms)
+        start_ms, end_ms = pause.start_us / 1000 - oldest_ms, pause.end_us / 1000 - oldest_ms
+        first = max(0, int(start_ms // WINDOW_MS))
+        for at in range(first, min(self._windows, int(end_ms // WINDOW_MS) + 1)):
+            begins_ms = at * WINDOW_MS
+            inside = min(end_ms, begins_ms + WINDOW_MS) - max(start_ms, begins_ms)
             values[at] += max(0.0, inside) / WINDOW_MS
 
-    def _of(self, resource: Resource) -> Floats:
-        if resource not in self._use:
-            self._use[resource] = _unknown(self._windows)
-        return self._use[resource]
+    def _of(self, kind: ResourceKind, where: str) -> Floats:
+        used = self._use[kind]
+        if where not in used:
+            used[where] = _unknown(self._size)
+        return used[where]
 
 
 def _unknown(windows: int) -> Floats:
     return np.full(windows, np.nan)
-
-
-def _used(frame: Frame) -> Iterator[tuple[Resource, float]]:
-    for sample in frame.executors:
-        if (permille := sample.metrics.get(HOST_CPU)) is not None:
-            yield Resource(ResourceKind.CPU, sample.host), permille / 1000
-        if (us := sample.metrics.get(IO_FULL)) is not None:
-            yield Resource(ResourceKind.IO, sample.host), us / (WINDOW_MS * 1000)
-
-
-def _interval(each: Activity) -> Interval:
-    return Interval(
-        kind=each.kind.name.lower(),
-        start_ms=each.start_us / 1000,
-        end_ms=each.end_us / 1000,
-        executor=each.executor_id,
-        operator=each.operator,
-        partition=each.partition,
-        name=each.name,
-        input_bytes=each.input_bytes,
-    )

@@ -3,19 +3,21 @@
 import asyncio
 import logging
 import time
+from contextlib import suppress
 
+from celery.signals import worker_process_shutdown
 from django.conf import settings
 
 from collectors.announcement import Announcement
-from collectors.keys import Stream
 from dashboard import jobs
 from dashboard.alerts.delivery import the_courier
 from dashboard.celery_app import app
-from dashboard.detection.rounds import running, the_detection
+from dashboard.detection.rounds import the_detection
 from dashboard.health import BEAT_LASTS_S
+from dashboard.leases import the_leases
 from dashboard.models import AlertEvent, Incident, Job, Run, TechniqueDecision
 from dashboard.steering import rounds
-from dashboard.store import Entry, StoreUnavailable, the_store
+from dashboard.store import StoreUnavailable, the_store
 
 log = logging.getLogger(__name__)
 
@@ -47,7 +49,7 @@ def register_jobs() -> None:
 def steer_jobs() -> None:
     """What is asked of jobs is renewed, decided on and compared with what they say."""
     try:
-        rounds.steer(the_store(), time.time_ns() // 1_000_000)
+        rounds.steer(the_store(), time.time_ns() // 1_000_000, the_leases())
     except StoreUnavailable as error:
         log.warning("jobs cannot be steered now: %s", error)
 
@@ -55,19 +57,17 @@ def steer_jobs() -> None:
 @app.task
 def detect_incidents() -> None:
     """New frames of every running job are looked at, and incidents open, go on and end."""
-    store, detection = the_store(), the_detection()
-    now_ms = time.time_ns() // 1_000_000
-
-    async def news() -> dict[Stream, list[Entry]]:
-        try:
-            return await detection.read(store, await running(store, now_ms), now_ms)
-        finally:
-            await store.close()
-
     try:
-        detection.look(asyncio.run(news()))
+        the_detection().round(the_store(), time.time_ns() // 1_000_000)
     except StoreUnavailable as error:
         log.warning("incidents cannot be detected now: %s", error)
+
+
+@worker_process_shutdown.connect
+def let_go(**_: object) -> None:
+    """Another worker takes this one's jobs at once, and not when its leases run out."""
+    with suppress(StoreUnavailable):
+        asyncio.run(the_leases().let_go(the_store()))
 
 
 @app.task

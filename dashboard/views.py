@@ -6,7 +6,7 @@ from collectors import keys
 from collectors.activity import Activity
 from collectors.wire import WINDOW_MS, Frame
 from dashboard import activities, windows
-from dashboard.history import History
+from dashboard.history import NEEDS, History
 from dashboard.store import Store
 from techniques.view import View
 
@@ -15,7 +15,7 @@ LOOKS_BACK_MS = 120_000
 
 async def view(store: Store, job_id: str, now_ms: int) -> View:
     start_ms = now_ms - LOOKS_BACK_MS
-    frames, _ = windows.read(await store.entries(keys.frames(job_id), start_ms, now_ms))
+    frames, _ = windows.read(await store.entries(keys.frames(job_id), start_ms, now_ms), NEEDS)
     ended, _ = activities.read(await store.entries(keys.activities(job_id), start_ms, now_ms))
     return of(frames, ended)
 

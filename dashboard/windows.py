@@ -8,7 +8,7 @@ from collectors.buckets import Histogram
 from collectors.codec import Garbled
 from collectors.latency import Source
 from collectors.load import CollectorLoad
-from collectors.wire import WINDOW_MS, Batch, Frame, Health, decode
+from collectors.wire import WINDOW_MS, Batch, Frame, Health, Only, decode
 from dashboard.store import Entry
 
 HOST_CPU = metrics.BY_NAME["host_cpu"].id
@@ -16,13 +16,13 @@ PROCESS_CPU = metrics.BY_NAME["process_cpu_us"].id
 QUANTILES = {"p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99, "p999": 0.999, "max": 1.0}
 
 
-def read(stored: Iterable[Entry]) -> tuple[list[Frame], int]:
+def read(stored: Iterable[Entry], only: Only | None = None) -> tuple[list[Frame], int]:
     """The frames that can be read, and the number of those that cannot."""
     frames: list[Frame] = []
     unreadable = 0
     for entry in stored:
         try:
-            frames.append(decode(entry.payload))
+            frames.append(decode(entry.payload, only))
         except Garbled:
             unreadable += 1
     return frames, unreadable

@@ -1,17 +1,20 @@
 """A job as detectors and controllers see it: arrays of 50 ms windows, and what ran in them."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from operator import attrgetter
+from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from techniques.intervals import Floats as Floats
+from techniques.intervals import Interval as Interval
+from techniques.intervals import Intervals as Intervals
+from techniques.intervals import Ints
+
+T = TypeVar("T")
 
 WINDOW_MS = 50
-_start_ms = attrgetter("start_ms")
 
 
 class ResourceKind(StrEnum):
@@ -27,24 +30,6 @@ class Resource:
 
     kind: ResourceKind
     where: str
-
-
-@dataclass(frozen=True)
-class Interval:
-    """Something with a start and an end: a flush, a compaction, a GC pause, a batch, a task …"""
-
-    kind: str
-    start_ms: float
-    end_ms: float
-    executor: str = ""
-    operator: int | None = None
-    partition: int | None = None
-    name: str = ""
-    input_bytes: int | None = None
-
-    @property
-    def duration_ms(self) -> float:
-        return self.end_ms - self.start_ms
 
 
 @dataclass(frozen=True)
@@ -65,6 +50,7 @@ class View:
     use: Mapping[Resource, Floats] = field(default_factory=dict)
     queues: Mapping[str, Floats] = field(default_factory=dict)
     intervals: Mapping[str, Sequence[Interval]] = field(default_factory=dict)
+    _known: dict[object, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def __len__(self) -> int:
         return len(self.records)
@@ -76,24 +62,43 @@ class View:
     def at_ms(self, window: int) -> int:
         return self.start_ms + window * WINDOW_MS
 
-    def of(self, kind: str) -> list[Interval]:
+    def of(self, kind: str) -> Intervals:
         """Intervals of one kind, by their start."""
-        return sorted(self.intervals.get(kind, ()), key=_start_ms)
+        return self._once(kind, lambda: Intervals.of(kind, self.intervals.get(kind, ())).by_start())
+
+    def once(self, work: Callable[["View"], T]) -> T:
+        """What this makes of the view; several rules that ask for the same wait for it once."""
+        return self._once(work, lambda: work(self))
 
     def windows(self, intervals: Iterable[Interval]) -> list[tuple[int, int]]:
         """Of each interval that reaches into the view, its windows as [first, after the last)."""
-        found = []
-        for interval in intervals:
-            first = int((interval.start_ms - self.start_ms) // WINDOW_MS)
-            after = int((interval.end_ms - self.start_ms) // WINDOW_MS) + 1
-            if after > 0 and first < len(self):
-                found.append((max(0, first), min(len(self), after)))
-        return found
+        columns = Intervals.of("", intervals)
+        return self.between(columns.start_ms, columns.end_ms)
+
+    def between(self, start_ms: Floats, end_ms: Floats) -> list[tuple[int, int]]:
+        """The same of starts and ends."""
+        first, after = self._bounds(start_ms, end_ms)
+        return list(zip(first.tolist(), after.tolist(), strict=True))
 
     def running(self, intervals: Iterable[Interval]) -> Floats:
         """How many of the intervals touch each window."""
-        changes = np.zeros(len(self) + 1)
-        for first, after in self.windows(intervals):
-            changes[first] += 1
-            changes[after] -= 1
-        return np.cumsum(changes[:-1])
+        columns = Intervals.of("", intervals)
+        first, after = self._bounds(columns.start_ms, columns.end_ms)
+        size = len(self) + 1
+        changes = np.bincount(first, minlength=size) - np.bincount(after, minlength=size)
+        return np.cumsum(changes[:-1], dtype=np.float64)
+
+    def _bounds(self, start_ms: Floats, end_ms: Floats) -> tuple[Ints, Ints]:
+        first = (start_ms - self.start_ms) // WINDOW_MS
+        after = (end_ms - self.start_ms) // WINDOW_MS + 1
+        inside = (after > 0) & (first < len(self))
+        return (
+            np.maximum(first[inside], 0).astype(np.int64),
+            np.minimum(after[inside], len(self)).astype(np.int64),
+        )
+
+    def _once(self, key: object, work: Callable[[], T]) -> T:
+        if key not in self._known:
+            self._known[key] = work()
+        found: T = self._known[key]
+        return found

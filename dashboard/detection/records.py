@@ -12,7 +12,11 @@ from techniques.model import Evidence
 MOST_SPANS = 50
 
 
-def opened(job_id: str, incident: Incident) -> Record:
+def opened(job_id: str, incident: Incident) -> Record | None:
+    """None where it is open already: the worker that had the job before told of it."""
+    if _open(job_id, incident).exists():
+        continued(job_id, incident)
+        return None
     return Record.objects.create(job_id=job_id, kind=incident.latest.kind, **_fields(incident))
 
 

@@ -1,10 +1,16 @@
-"""What the worker does every second: one read for all jobs, a look at each, rows where it changed.
+"""What the worker does every second: the jobs that are its own, a look at each, rows where it
+changed.
 
-What is kept of jobs between rounds lives in this process; one that starts anew reads two minutes
-back and knows the open incidents from the database.
+What is kept of jobs between rounds lives in this process, for as long as the job is this worker's
+(`dashboard.leases`); whoever gets a job reads two minutes back and knows its open incidents from
+the database. A round ends when its time is up, whatever is left: other work of the second must not
+wait, and those that were not looked at are the first of the next round.
 """
 
+import asyncio
 import logging
+import time
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 
 from django.db import transaction
@@ -16,8 +22,11 @@ from dashboard.alerts import outbox
 from dashboard.alerts.events import Event, Severity, Type
 from dashboard.detection import records
 from dashboard.detection.watch import LOOKS_BACK_MS, Watch
+from dashboard.history import NEEDS
 from dashboard.jobs import STALE_AFTER_MS
+from dashboard.leases import Leases, the_leases
 from dashboard.models import Incident as Record
+from dashboard.models import Job
 from dashboard.store import Entry, Store
 from techniques.incidents import Changes, Incident
 
@@ -25,6 +34,14 @@ log = logging.getLogger(__name__)
 
 # XREAD that waits for nothing: what is there is there.
 AT_ONCE_MS = 1
+# Of each second; the rest is for what else a worker does.
+ROUND_S = 0.7
+# Read together: many of which a second is new, few of which two minutes are.
+KNOWN_AT_ONCE, NEW_AT_ONCE = 50, 2
+
+
+class NotOurs(Exception):
+    """The job was another worker's before this one could write."""
 
 
 async def running(store: Store, now_ms: int) -> list[str]:
@@ -37,66 +54,147 @@ async def running(store: Store, now_ms: int) -> list[str]:
 
 
 class Detection:
-    def __init__(self) -> None:
+    def __init__(
+        self,
+        leases: Leases,
+        round_s: float = ROUND_S,
+        clock_s: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._leases = leases
+        self._round_s = round_s
+        self._clock_s = clock_s
         self._watches: dict[str, Watch] = {}
         self._after_ms: dict[Stream, int] = {}
+        # Of which tenure a watch is, and when its job was looked at last, by our clock.
+        self._since: dict[str, int] = {}
+        self._looked_s: dict[str, float] = {}
+
+    def round(self, store: Store, now_ms: int) -> None:
+        until_s = self._clock_s() + self._round_s
+        with asyncio.Runner() as runner:
+            try:
+                runner.run(self._leases.renew(store))
+                ours = [j for j in runner.run(running(store, now_ms)) if self._leases.holds(j)]
+                self._forget(ours)
+                for number, group in enumerate(self._groups(ours)):
+                    # One group at least, or a worker with too much to do would never do any.
+                    if number and self._clock_s() > until_s:
+                        break
+                    runner.run(self._leases.keep(store))
+                    self.look(runner.run(self.read(store, group, now_ms)))
+                    runner.run(store.tell_looked(self._looked(group)))
+            finally:
+                runner.run(store.close())
 
     async def read(
-        self, store: Store, job_ids: list[str], now_ms: int
+        self, store: Store, job_ids: Sequence[str], now_ms: int
     ) -> dict[Stream, list[Entry]]:
-        """What came since the last round, of the jobs that run."""
-        streams = [
-            stream
+        """What came since they were read last, of these jobs."""
+        after = {
+            stream: self._after_ms.get(stream, now_ms - LOOKS_BACK_MS)
             for job_id in job_ids
             for stream in (keys.frames(job_id), keys.activities(job_id))
-        ]
-        self._forget(set(job_ids), set(streams))
-        after = {stream: self._after_ms.get(stream, now_ms - LOOKS_BACK_MS) for stream in streams}
-        news = await store.follow(after, AT_ONCE_MS)
+        }
+        for job_id in job_ids:
+            self._looked_s[job_id] = self._clock_s()
+        news = await store.follow(after, AT_ONCE_MS) if after else {}
         return {stream: list(entries) for stream, entries in news.items()}
 
     def look(self, news: dict[Stream, list[Entry]]) -> None:
-        for stream, entries in news.items():
-            self._after_ms[stream] = entries[-1].at_ms
         for job_id in {stream.job_id for stream in news}:
             try:
                 self._look_at(job_id, news)
+            except NotOurs:
+                self._drop(job_id)
+                log.info("%s is another worker's now", job_id)
             except Exception:
                 # One job that cannot be read must not hide all the others.
                 log.exception("the detection of %s stumbled", job_id)
 
     def _look_at(self, job_id: str, news: dict[Stream, list[Entry]]) -> None:
+        if (since := self._leases.since(job_id)) is None:
+            raise NotOurs
         watch = self._watches.get(job_id)
         if watch is None:
             watch = self._watches[job_id] = Watch(records.known(job_id))
-        frames, _ = windows.read(news.get(keys.frames(job_id), ()))
+            self._since[job_id] = since
+        for stream in (keys.frames(job_id), keys.activities(job_id)):
+            if stream in news:
+                self._after_ms[stream] = news[stream][-1].at_ms
+        frames, _ = windows.read(news.get(keys.frames(job_id), ()), NEEDS)
         ended, _ = activities.read(news.get(keys.activities(job_id), ()))
         changes = watch.add(frames, ended)
-        if changes != Changes():
-            _write(job_id, changes)
+        if changes == Changes():
+            return
+        try:
+            self._write(job_id, changes)
+        except Exception:
+            # The watch believes that it was written; what starts anew finds it again.
+            self._drop(job_id)
+            raise
 
-    def _forget(self, job_ids: set[str], streams: set[Stream]) -> None:
-        self._watches = {k: watch for k, watch in self._watches.items() if k in job_ids}
-        self._after_ms = {k: ms for k, ms in self._after_ms.items() if k in streams}
+    @transaction.atomic
+    def _write(self, job_id: str, changes: Changes) -> None:
+        """With whatever is to be told to others: both are kept or neither."""
+        # Whoever had the job before us may be in the middle of this: we come after, or not at all.
+        list(Job.objects.select_for_update(no_key=True).filter(pk=job_id))
+        if self._leases.since(job_id) != self._since[job_id]:
+            raise NotOurs
+        for incident in changes.opened:
+            if row := records.opened(job_id, incident):
+                outbox.publish(_event(Type.INCIDENT_OPENED, row, incident))
+        for incident in changes.continued:
+            records.continued(job_id, incident)
+        for incident in changes.ended:
+            for row in records.ended(job_id, incident):
+                outbox.publish(_event(Type.INCIDENT_RESOLVED, row, incident))
+
+    def _groups(self, job_ids: Sequence[str]) -> Iterator[Sequence[str]]:
+        """Those looked at the longest ago first, and new ones, which take longer, by and by: a
+        worker that starts or takes over has many."""
+        known = sorted(
+            (job_id for job_id in job_ids if job_id in self._watches),
+            key=lambda job_id: self._looked_s.get(job_id, 0.0),
+        )
+        new = sorted(
+            (job_id for job_id in job_ids if job_id not in self._watches),
+            key=lambda job_id: self._looked_s.get(job_id, 0.0),
+        )
+        # One group of new ones comes first: they must not wait for a worker that is always busy.
+        yield from _cut(new[:NEW_AT_ONCE], NEW_AT_ONCE)
+        yield from _cut(known, KNOWN_AT_ONCE)
+        yield from _cut(new[NEW_AT_ONCE:], NEW_AT_ONCE)
+
+    def _looked(self, job_ids: Sequence[str]) -> dict[str, int]:
+        read_to = {job_id: self._after_ms.get(keys.frames(job_id)) for job_id in job_ids}
+        return {job_id: ms for job_id, ms in read_to.items() if ms is not None}
+
+    def _forget(self, ours: Sequence[str]) -> None:
+        """Jobs that ended, fell silent or are another's; and those that were meanwhile."""
+        kept = set(ours)
+        for job_id in list(self._looked_s):
+            if job_id not in kept:
+                self._drop(job_id)
+                del self._looked_s[job_id]
+        for job_id, since in list(self._since.items()):
+            if self._leases.since(job_id) != since:
+                self._drop(job_id)
+
+    def _drop(self, job_id: str) -> None:
+        self._watches.pop(job_id, None)
+        self._since.pop(job_id, None)
+        for stream in (keys.frames(job_id), keys.activities(job_id)):
+            self._after_ms.pop(stream, None)
 
 
 @cache
 def the_detection() -> Detection:
     """Of this process: what it keeps of jobs between rounds is its own."""
-    return Detection()
+    return Detection(the_leases())
 
 
-@transaction.atomic
-def _write(job_id: str, changes: Changes) -> None:
-    """With whatever is to be told to others: both are kept or neither."""
-    for incident in changes.opened:
-        row = records.opened(job_id, incident)
-        outbox.publish(_event(Type.INCIDENT_OPENED, row, incident))
-    for incident in changes.continued:
-        records.continued(job_id, incident)
-    for incident in changes.ended:
-        for row in records.ended(job_id, incident):
-            outbox.publish(_event(Type.INCIDENT_RESOLVED, row, incident))
+def _cut(job_ids: Sequence[str], size: int) -> Iterator[Sequence[str]]:
+    return (job_ids[at : at + size] for at in range(0, len(job_ids), size))
 
 
 def _event(type_: Type, row: Record, incident: Incident) -> Event:

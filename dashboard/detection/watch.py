@@ -1,6 +1,7 @@
 """What is kept of one job between looks: its history, its open incidents, when it was looked at."""
 
 from collections.abc import Callable, Iterable, Sequence
+from statistics import median
 
 import numpy as np
 
@@ -60,7 +61,9 @@ class Watch:
 def _is_raised(view: View) -> bool:
     """Whether p99 was lately above what a usual second reaches."""
     seconds = len(view) // PER_SECOND
-    known = np.where(np.isnan(view.p99_ms), 0.0, view.p99_ms)[-seconds * PER_SECOND :]
-    peaks = known.reshape(seconds, PER_SECOND).max(axis=1)
-    seen = peaks[peaks > 0]
-    return bool(len(seen)) and float(peaks[-RECENT_S:].max()) >= RAISED * float(np.median(seen))
+    of_seconds = view.p99_ms[-seconds * PER_SECOND :].reshape(seconds, PER_SECOND)
+    # Where nothing is known of a second, its peak is not known either.
+    peaks = np.fmax.reduce(of_seconds, axis=1).tolist()
+    seen = [peak for peak in peaks if peak > 0]
+    recent = [peak for peak in peaks[-RECENT_S:] if peak > 0]
+    return bool(recent) and max(recent) >= RAISED * median(seen)

@@ -42,6 +42,9 @@ def _write(setting: TechniqueSetting, decision: Decision, now_ms: int) -> None:
     fresh = TechniqueSetting.objects.filter(pk=setting.pk, version=setting.version)
     if not fresh.exists():
         return  # an operator was faster: the next round decides on what was asked then
+    before = documents.latest_decision(setting.job_id, setting.technique, setting.changed_ms)
+    if before and before.settings == dict(decision.settings):
+        return  # the worker that had the job before us decided the same
     TechniqueDecision.objects.create(
         job=job,
         technique=setting.technique,

@@ -10,6 +10,7 @@ from collectors import keys
 from collectors.asked import Asked
 from dashboard import views, windows
 from dashboard.alerts import outbox
+from dashboard.leases import Leases
 from dashboard.models import TechniqueSetting
 from dashboard.models.techniques import Stand
 from dashboard.steering import deciding, documents, effects, telling
@@ -24,18 +25,25 @@ NEWEST_MS = 3_000
 DECIDES_EVERY_MS = 5_000
 
 
-def steer(store: Store, now_ms: int) -> None:
-    """Reads what jobs say, lets controllers decide, renews what is asked."""
+def steer(store: Store, now_ms: int, leases: Leases) -> None:
+    """Of the jobs that are this worker's: reads what they say, lets controllers decide, renews what
+    is asked."""
     by_job: dict[str, list[TechniqueSetting]] = {}
     for setting in TechniqueSetting.objects.select_related("job"):
         # What is off and known to be off needs no round.
         if setting.mode != Mode.OFF or setting.stand != Stand.OFF:
             by_job.setdefault(setting.job_id, []).append(setting)
+    if not by_job:
+        return
     for job_id, settings in by_job.items():
-        _steer_job(store, job_id, settings, now_ms)
+        _run(store, leases.keep(store))
+        if leases.holds(job_id):
+            _steer_job(store, job_id, settings, now_ms, leases)
 
 
-def _steer_job(store: Store, job_id: str, settings: list[TechniqueSetting], now_ms: int) -> None:
+def _steer_job(
+    store: Store, job_id: str, settings: list[TechniqueSetting], now_ms: int, leases: Leases
+) -> None:
     asked, is_running = _run(store, _newest(store, job_id, now_ms))
     for setting in settings:
         _note(store, setting, asked, is_running, now_ms)
@@ -45,7 +53,10 @@ def _steer_job(store: Store, job_id: str, settings: list[TechniqueSetting], now_
             view = _run(store, views.view(store, job_id, now_ms))
             for setting in due:
                 deciding.decide(setting, view, now_ms)
-    _run(store, documents.write(store, job_id, documents.document(job_id, now_ms)))
+    document = documents.document(job_id, now_ms)
+    # Last thing before it is sent: what an earlier owner read may be older than what is there.
+    if leases.holds(job_id):
+        _run(store, documents.write(store, job_id, document))
 
 
 async def _newest(store: Store, job_id: str, now_ms: int) -> tuple[Asked | None, bool]:
@@ -64,8 +75,11 @@ def _note(
     if found.stand == Stand.APPLIED and setting.applied_ms is None and setting.mode == Mode.ACT:
         changes["applied_ms"] = now_ms
         changes["before"] = _run(store, effects.before(store, setting.job_id, now_ms))
-    # Only of the setting that we judged: an operator may have switched in between.
-    judged = TechniqueSetting.objects.filter(pk=setting.pk, version=setting.version)
+    # Only of the setting that we judged: an operator may have switched in between, or another
+    # worker, to which the job went, told of it before us.
+    judged = TechniqueSetting.objects.filter(
+        pk=setting.pk, version=setting.version, stand=setting.stand, because=setting.because
+    )
     with transaction.atomic():
         changed = judged.update(**changes) and found.stand != setting.stand
         if changed and (event := telling.event(setting, found, now_ms)):

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from collectors.announcement import Announcement
 from collectors.keys import Stream
 from dashboard.store.counters import Counters
+from dashboard.store.memory_leases import MemoryLeases
 from dashboard.store.protocol import Entry
 
 
@@ -19,6 +20,8 @@ class MemoryStore:
         self.controls: dict[str, bytes] = {}
         self._counters = Counters()
         self._beaten_until_s = 0.0
+        self._leases = MemoryLeases()
+        self._looked: dict[str, int] = {}
 
     def announce(self, announcement: Announcement) -> None:
         self._announcements[announcement.job_id] = announcement
@@ -65,6 +68,18 @@ class MemoryStore:
 
     async def beaten(self) -> bool:
         return time.monotonic() < self._beaten_until_s
+
+    async def hold(self, owner: str, shards: int, lasting_ms: int) -> Mapping[int, int]:
+        return self._leases.hold(owner, shards, lasting_ms)
+
+    async def let_go(self, owner: str) -> None:
+        self._leases.let_go(owner)
+
+    async def tell_looked(self, windows_ms: Mapping[str, int]) -> None:
+        self._looked |= windows_ms
+
+    async def looked(self) -> Mapping[str, int]:
+        return dict(self._looked)
 
     async def close(self) -> None:
         pass

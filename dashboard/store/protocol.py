@@ -53,5 +53,20 @@ class Store(Protocol):
     async def beaten(self) -> bool:
         """Whether a worker's word still holds. By the store's clock: hosts' clocks differ."""
 
+    async def hold(self, owner: str, shards: int, lasting_ms: int) -> Mapping[int, int]:
+        """The owner's share of so many shards, each with when it got it (by the store's clock).
+
+        What it has it keeps, up to its fair share among the owners that live; what nobody has it
+        takes. It holds for `lasting_ms` from now, and nobody else has any of it meanwhile."""
+
+    async def let_go(self, owner: str) -> None:
+        """Others may have at once what the owner holds."""
+
+    async def tell_looked(self, windows_ms: Mapping[str, int]) -> None:
+        """By job, the newest window that was looked at for incidents."""
+
+    async def looked(self) -> Mapping[str, int]:
+        """What was told of each job that was looked at within the last day."""
+
     async def close(self) -> None:
         """Frees connections; the store can be used again afterwards."""

@@ -23,6 +23,55 @@ CONTROL_RETENTION_MS = 86_400_000
 # The dashboard's own keys, beside those that it shares with collectors.
 WORKER = "curtail:worker"
 LIMIT = "curtail:limit:"
+OWNERS = "curtail:lease:owners"
+SHARDS = "curtail:lease:shards"
+LOOKED = "curtail:looked"
+DAY_MS = 86_400_000
+
+# One script, so that no two workers come to think that they hold the same. A shard's value is
+# "until since owner", by the clock of Redis.
+HOLD = """
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local owner, shards, lasting = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
+redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now)
+redis.call('ZADD', KEYS[1], now + lasting, owner)
+redis.call('PEXPIRE', KEYS[1], lasting)
+local share = math.ceil(shards / redis.call('ZCARD', KEYS[1]))
+local mine, free = {}, {}
+for shard = 0, shards - 1 do
+  local held = redis.call('HGET', KEYS[2], shard)
+  local until_, since, holder = string.match(held or '', '^(%d+) (%d+) (.*)$')
+  if holder == owner then
+    mine[#mine + 1] = {shard, since}
+  elseif not until_ or tonumber(until_) <= now then
+    free[#free + 1] = {shard, string.format('%d', now)}
+  end
+end
+while #mine > share do
+  redis.call('HDEL', KEYS[2], table.remove(mine)[1])
+end
+while #mine < share and #free > 0 do
+  mine[#mine + 1] = table.remove(free, 1)
+end
+local reply = {}
+for _, held in ipairs(mine) do
+  redis.call('HSET', KEYS[2], held[1], string.format('%d %s %s', now + lasting, held[2], owner))
+  reply[#reply + 1] = held[1]
+  reply[#reply + 1] = tonumber(held[2])
+end
+redis.call('PEXPIRE', KEYS[2], lasting)
+return reply
+"""
+LET_GO = """
+redis.call('ZREM', KEYS[1], ARGV[1])
+local held = redis.call('HGETALL', KEYS[2])
+for at = 1, #held, 2 do
+  if string.match(held[at + 1], '^%d+ %d+ (.*)$') == ARGV[1] then
+    redis.call('HDEL', KEYS[2], held[at])
+  end
+end
+"""
 
 
 class RedisStore:
@@ -100,6 +149,28 @@ class RedisStore:
 
     async def beaten(self) -> bool:
         return bool(await self._reply(self._client().exists(WORKER)))
+
+    async def hold(self, owner: str, shards: int, lasting_ms: int) -> Mapping[int, int]:
+        reply = await self._reply(
+            self._client().eval(HOLD, 2, OWNERS, SHARDS, owner, str(shards), str(lasting_ms))
+        )
+        return dict(zip(reply[::2], reply[1::2], strict=True))
+
+    async def let_go(self, owner: str) -> None:
+        await self._reply(self._client().eval(LET_GO, 2, OWNERS, SHARDS, owner))
+
+    async def tell_looked(self, windows_ms: Mapping[str, int]) -> None:
+        if not windows_ms:
+            return
+        values: Any = dict(windows_ms)
+        pipeline = self._client().pipeline(transaction=False)
+        pipeline.hset(LOOKED, mapping=values)
+        pipeline.pexpire(LOOKED, DAY_MS)
+        await self._reply(pipeline.execute())
+
+    async def looked(self) -> Mapping[str, int]:
+        told = await self._reply(self._client().hgetall(LOOKED))
+        return {job_id.decode(errors="replace"): int(ms) for job_id, ms in told.items()}
 
     async def close(self) -> None:
         client = self._clients.pop(asyncio.get_running_loop(), None)

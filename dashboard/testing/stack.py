@@ -54,6 +54,7 @@ class Stack:
     data_dir: Path
     env: dict[str, str]
     server_pid: int
+    worker_pid: int
 
     def manage(self, command: str, *words: str) -> str:
         """What a command of `manage.py` says, on this stack's database."""
@@ -102,7 +103,7 @@ def stack(**environment: str) -> Iterator[Stack]:
         server.wait_until(lambda: _answers(f"http://{HOST}:{port}/login"))
         password = said.partition("password:")[2].split()[0]
         url = f"http://{HOST}:{port}"
-        yield Stack(url, USERNAME, password, redis, data_dir, env, server.pid)
+        yield Stack(url, USERNAME, password, redis, data_dir, env, server.pid, worker.pid)
 
 
 @contextmanager

@@ -65,6 +65,19 @@ def shifted(mask: Mask, values: Floats) -> float:
     return float((np.sum(others >= sums[0] - 1e-9) + 1) / (len(others) + 1))
 
 
+def rises(values: Floats) -> int:
+    """Of all pairs of values, how many more rise than fall: each half with itself, and then what
+    is in the second half against the first, sorted. An hour would be millions of pairs."""
+    half = len(values) // 2
+    if len(values) <= 64:
+        return int(np.triu(np.sign(values[None, :] - values[:, None]), 1).sum())
+    before, after = np.sort(values[:half]), values[half:]
+    below = np.searchsorted(before, after, side="left").sum()
+    not_above = np.searchsorted(before, after, side="right").sum()
+    across = int(below + not_above) - len(before) * len(after)
+    return rises(values[:half]) + rises(after) + across
+
+
 def spans(mask: Mask, join: int = 0) -> list[tuple[int, int]]:
     """Stretches in which the mask is set, as [first, after the last); gaps up to `join` closed."""
     set_ = np.flatnonzero(mask > 0)

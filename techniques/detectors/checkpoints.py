@@ -4,55 +4,74 @@ A checkpoint is a cluster of flushes of one operator. Compactions belong to the 
 flush set them off: the last that began before them.
 """
 
-from bisect import bisect_right
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from statistics import fmean, median
 
+import numpy as np
+
 from techniques.detectors import latency
-from techniques.view import WINDOW_MS, Interval, View
+from techniques.intervals import NONE, Floats, Intervals, Ints
+from techniques.view import WINDOW_MS, View
 
 # Flushes of one commit follow each other closer than commits do.
 GAP_MS = 300
 IN_PHASE_SHARE = 0.75
 
 
-@dataclass
+@dataclass(frozen=True)
 class Checkpoint:
-    flushes: list[Interval] = field(default_factory=list)
-    compactions: list[Interval] = field(default_factory=list)
-
-    @property
-    def start_ms(self) -> float:
-        return self.flushes[0].start_ms
-
-    @property
-    def end_ms(self) -> float:
-        return max(each.end_ms for each in (*self.flushes, *self.compactions))
+    start_ms: float
+    end_ms: float
+    flushes: Intervals
+    compactions: Intervals
 
     @property
     def compacting(self) -> set[int | None]:
         return {each.partition for each in self.compactions}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Stage:
-    """One stateful operator."""
+    """One stateful operator. A row of an array is a checkpoint; those of flushes and compactions
+    that begin at `flushes_from[n]` and `compactions_from[n]` are the n-th's."""
 
     operator: int
     instances: int
-    checkpoints: tuple[Checkpoint, ...]
+    flushes: Intervals
+    compactions: Intervals
+    flushes_from: Ints
+    compactions_from: Ints
+    starts_ms: Floats
+    ends_ms: Floats
+    compacting: Ints
 
-    @property
+    @cached_property
+    def checkpoints(self) -> tuple[Checkpoint, ...]:
+        return self.last_checkpoints(len(self.starts_ms))
+
+    def last_checkpoints(self, count: int) -> tuple[Checkpoint, ...]:
+        flushes = [*self.flushes_from.tolist(), len(self.flushes)]
+        compactions = [*self.compactions_from.tolist(), len(self.compactions)]
+        return tuple(
+            Checkpoint(
+                float(self.starts_ms[at]),
+                float(self.ends_ms[at]),
+                self.flushes[flushes[at] : flushes[at + 1]],
+                self.compactions[compactions[at] : compactions[at + 1]],
+            )
+            for at in range(max(0, len(self.starts_ms) - count), len(self.starts_ms))
+        )
+
+    @cached_property
     def in_phase(self) -> list[int]:
         """Checkpoints at which most instances compact."""
-        return [
-            number
-            for number, checkpoint in enumerate(self.checkpoints)
-            if len(checkpoint.compacting) >= max(2, IN_PHASE_SHARE * self.instances)
-        ]
+        most = self.compacting >= max(2, IN_PHASE_SHARE * self.instances)
+        found: list[int] = np.flatnonzero(most).tolist()
+        return found
 
-    @property
+    @cached_property
     def period(self) -> int | None:
         """Every how many checkpoints that is so; None where it is not regular."""
         found = self.in_phase
@@ -63,37 +82,26 @@ class Stage:
         regular = sum(abs(step - usual) <= 1 for step in steps)
         return usual if usual >= 1 and regular >= 0.75 * len(steps) else None
 
-    @property
+    @cached_property
     def step_ms(self) -> float | None:
         """From checkpoint to checkpoint."""
-        starts = [checkpoint.start_ms for checkpoint in self.checkpoints]
-        steps = [later - earlier for earlier, later in pairwise(starts)]
-        return median(steps) if steps else None
+        return float(np.median(np.diff(self.starts_ms))) if len(self.starts_ms) > 1 else None
 
 
 def stages(view: View) -> list[Stage]:
-    flushes = _by_operator(view.of("flush"))
-    compactions = _by_operator(view.of("compaction"))
-    return [
-        _stage(operator, found, compactions.get(operator, []))
-        for operator, found in sorted(flushes.items())
-    ]
+    return view.once(_stages)
 
 
 def spans(view: View, stage: Stage) -> list[tuple[int, int]]:
     """Each checkpoint with what follows it, as windows of the view: as long as its latency counts,
     and not into the next one, whose latency is the next one's."""
-    starts = [each.start_ms for each in stage.checkpoints]
-    ends = [*starts[1:], float("inf")]
-    reach_ms = latency.REACH * WINDOW_MS
-    return view.windows(
-        Interval("", each.start_ms, min(each.end_ms + reach_ms, until_ms - WINDOW_MS))
-        for each, until_ms in zip(stage.checkpoints, ends, strict=True)
-    )
+    until_ms = np.append(stage.starts_ms[1:], np.inf) - WINDOW_MS
+    reach_ms = stage.ends_ms + latency.REACH * WINDOW_MS
+    return view.between(stage.starts_ms, np.minimum(reach_ms, until_ms))
 
 
-def table(stage: Stage) -> list[dict[str, float | int | str]]:
-    """Table 1 of the paper for the checkpoints given, a row each."""
+def table(stage: Stage, rows: int) -> list[dict[str, float | int | str]]:
+    """Table 1 of the paper for the last so many checkpoints, a row each."""
     return [
         {
             "operator": stage.operator,
@@ -105,38 +113,52 @@ def table(stage: Stage) -> list[dict[str, float | int | str]]:
             "compaction_ms": _mean_ms(checkpoint.compactions),
             "compaction_mb": _mb(checkpoint.compactions),
         }
-        for checkpoint in stage.checkpoints
+        for checkpoint in stage.last_checkpoints(rows)
     ]
 
 
-def _stage(operator: int, flushes: list[Interval], compactions: list[Interval]) -> Stage:
-    found: list[Checkpoint] = []
-    until_ms = float("-inf")
-    for flush in flushes:
-        if flush.start_ms > until_ms + GAP_MS:
-            found.append(Checkpoint())
-        found[-1].flushes.append(flush)
-        until_ms = max(until_ms, flush.end_ms)
-    starts = [checkpoint.start_ms for checkpoint in found]
-    for compaction in compactions:
-        at = bisect_right(starts, compaction.start_ms) - 1
-        if at >= 0:
-            found[at].compactions.append(compaction)
-    instances = len({flush.partition for flush in flushes})
-    return Stage(operator, instances, tuple(found))
+def _stages(view: View) -> list[Stage]:
+    flushes, compactions = view.of("flush"), view.of("compaction")
+    operators = sorted(set(flushes.operator.tolist()) - {NONE})
+    return [
+        _stage(
+            operator,
+            flushes[flushes.operator == operator],
+            compactions[compactions.operator == operator],
+        )
+        for operator in operators
+    ]
 
 
-def _by_operator(intervals: list[Interval]) -> dict[int, list[Interval]]:
-    found: dict[int, list[Interval]] = {}
-    for interval in intervals:
-        if interval.operator is not None:
-            found.setdefault(interval.operator, []).append(interval)
-    return found
+def _stage(operator: int, flushes: Intervals, compactions: Intervals) -> Stage:
+    until_ms = np.maximum.accumulate(flushes.end_ms)
+    begins = flushes.start_ms[1:] > until_ms[:-1] + GAP_MS
+    flushes_from = np.concatenate(([0], np.flatnonzero(begins) + 1))
+    starts_ms = flushes.start_ms[flushes_from]
+    ends_ms = np.maximum.reduceat(flushes.end_ms, flushes_from)
+    # Both are by their start, so those of a checkpoint follow each other.
+    compactions = compactions[np.searchsorted(compactions.start_ms, starts_ms[0]) :]
+    belongs_to = np.searchsorted(starts_ms, compactions.start_ms, side="right") - 1
+    np.maximum.at(ends_ms, belongs_to, compactions.end_ms)
+    # Each partition once per checkpoint, however often it compacted there.
+    partitions, numbers = np.unique(compactions.partition, return_inverse=True)
+    pairs = np.unique(belongs_to * max(1, len(partitions)) + numbers)
+    return Stage(
+        operator=operator,
+        instances=len(np.unique(flushes.partition)),
+        flushes=flushes,
+        compactions=compactions,
+        flushes_from=flushes_from,
+        compactions_from=np.searchsorted(belongs_to, np.arange(len(starts_ms))),
+        starts_ms=starts_ms,
+        ends_ms=ends_ms,
+        compacting=np.bincount(pairs // max(1, len(partitions)), minlength=len(starts_ms)),
+    )
 
 
-def _mean_ms(intervals: list[Interval]) -> float:
+def _mean_ms(intervals: Intervals) -> float:
     return round(fmean(each.duration_ms for each in intervals), 1) if intervals else 0.0
 
 
-def _mb(intervals: list[Interval]) -> float:
+def _mb(intervals: Intervals) -> float:
     return round(sum(each.input_bytes or 0 for each in intervals) / 1e6, 2)

@@ -10,7 +10,7 @@ import numpy as np
 from techniques.detectors import chance, latency
 from techniques.detectors.finding import Finding
 from techniques.model import Evidence
-from techniques.view import Floats, Interval, View
+from techniques.view import Floats, Intervals, View
 
 KIND = "gc_shadow"
 FEWEST = 3
@@ -23,15 +23,15 @@ def find(view: View) -> list[Finding]:
     if len(pauses) < FEWEST:
         return []
     found = [_with(view, pauses, view.running(view.of("flush")), "flushes")]
-    executors = sorted({pause.executor for pause in pauses})
+    executors = sorted(set(pauses.executor.tolist()))
     for executor in executors[1:]:
-        own = [pause for pause in pauses if pause.executor == executor]
-        others = [pause for pause in pauses if pause.executor < executor]
+        own = pauses[pauses.executor == executor]
+        others = pauses[pauses.executor < executor]
         found.append(_with(view, own, view.running(others), f"each other on executor {executor}"))
     return [finding for finding in found if finding]
 
 
-def _with(view: View, pauses: list[Interval], other: Floats, whom: str) -> Finding | None:
+def _with(view: View, pauses: Intervals, other: Floats, whom: str) -> Finding | None:
     spans = view.windows(pauses)
     hits = [(first, after) for first, after in spans if other[first:after].any()]
     if len(hits) < FEWEST:

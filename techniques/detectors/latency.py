@@ -36,14 +36,18 @@ class Rise:
 
 def rise(view: View, spans: Spans) -> Rise | None:
     """Of latency in and after the spans (windows) against the time in between."""
+    if not spans:
+        return None
     reaching = [(first, after + REACH) for first, after in spans]
     return against(view, reaching, _between(view, spans))
 
 
 def against(view: View, spans: Spans, controls: Spans) -> Rise | None:
     """Of latency in the spans against the controls; None where too little is known of either."""
-    peaks, lags = _peaks(view.p99_ms, spans)
-    others, _ = _peaks(view.p99_ms, controls)
+    if not spans or len(controls) < FEWEST_CONTROLS:
+        return None
+    p99_ms = view.once(_p99_ms)
+    peaks, others = _peaks(p99_ms, spans), _peaks(p99_ms, controls)
     if not len(peaks) or len(others) < FEWEST_CONTROLS:
         return None
     usual = float(np.median(others))
@@ -52,20 +56,28 @@ def against(view: View, spans: Spans, controls: Spans) -> Rise | None:
         added_ms=peak_ms - usual,
         ratio=peak_ms / usual,
         p_value=chance.as_high(np.log(peaks), np.log(others)),
-        lag_ms=float(np.median(lags)),
+        lag_ms=float(np.median(_lags_ms(p99_ms, spans))),
     )
 
 
-def _peaks(p99_ms: Floats, spans: Spans) -> tuple[Floats, Floats]:
-    """The highest p99 in each span, and how long after its beginning that was."""
-    peaks, lags = [], []
-    for first, after in spans:
-        inside = p99_ms[first:after]
-        inside = np.where(np.isnan(inside), 0.0, inside)
-        if len(inside) and (at := int(inside.argmax())) >= 0 and inside[at] > 0:
-            peaks.append(inside[at])
-            lags.append(at * WINDOW_MS)
-    return np.array(peaks), np.array(lags)
+def _p99_ms(view: View) -> Floats:
+    """What is not known is no peak. One more at the end, so that spans may end with the view."""
+    return np.append(np.where(np.isnan(view.p99_ms), 0.0, view.p99_ms), 0.0)
+
+
+def _peaks(p99_ms: Floats, spans: Spans) -> Floats:
+    """The highest p99 in each span in which something is known."""
+    bounds = np.minimum(np.array(spans, dtype=np.int64).reshape(-1, 2), len(p99_ms) - 1)
+    bounds = bounds[bounds[:, 0] < bounds[:, 1]]
+    # Of two bounds after each other the maximum in between: every other one is of a span.
+    peaks = np.maximum.reduceat(p99_ms, bounds.ravel())[::2] if len(bounds) else p99_ms[:0]
+    return peaks[peaks > 0]
+
+
+def _lags_ms(p99_ms: Floats, spans: Spans) -> list[int]:
+    """How long after the beginning of each such span its peak was."""
+    inside = [p99_ms[:-1][first:after] for first, after in spans]
+    return [int(each.argmax()) * WINDOW_MS for each in inside if each.any()]
 
 
 def _between(view: View, spans: Spans) -> list[tuple[int, int]]:

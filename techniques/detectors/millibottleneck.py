@@ -24,11 +24,12 @@ LEAST_ADDED_MS = 50
 def find(view: View) -> list[Finding]:
     found = []
     for resource, use in view.use.items():
-        if np.isnan(use).all() or float(np.nanmean(use)) > MODERATE:
+        full = use >= SATURATED
+        if not full.any() or float(np.nanmean(use)) > MODERATE:
             continue
         spans = [
             (first, after)
-            for first, after in chance.spans(np.nan_to_num(use) >= SATURATED, join=1)
+            for first, after in chance.spans(full, join=1)
             if after - first <= LONGEST_WINDOWS
         ]
         rise = latency.rise(view, spans)

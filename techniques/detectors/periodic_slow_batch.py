@@ -25,15 +25,13 @@ _NUMBER = re.compile(r"\d+")
 
 
 def find(view: View) -> list[Finding]:
-    numbered = [
-        (int(number[0]), batch)
-        for batch in view.of("batch")
-        if (number := _NUMBER.search(batch.name))
-    ]
-    if len(numbered) < PERIODS[0] * FEWEST_SLOW * 2:
+    batches = view.of("batch")
+    found = [_NUMBER.search(name) for name in batches.name.tolist()]
+    batches = batches[np.array([number is not None for number in found], dtype=bool)]
+    if len(batches) < PERIODS[0] * FEWEST_SLOW * 2:
         return []
-    numbers = np.array([number for number, _ in numbered])
-    durations = np.array([batch.duration_ms for _, batch in numbered])
+    numbers = np.array([int(number[0]) for number in found if number])
+    durations = batches.duration_ms
     # Logarithms: twice as slow is as far up as half as slow is down.
     logs = np.log(np.maximum(durations, 1.0))
     search = _Search(numbers)
@@ -51,11 +49,7 @@ def find(view: View) -> list[Finding]:
     if p_value > SIGNIFICANT:
         return []
     added_ms = float(np.median(durations[slow]) - np.median(durations[~slow]))
-    spans = [
-        (round(batch.start_ms), round(batch.end_ms))
-        for (_, batch), is_slow in zip(numbered, slow, strict=True)
-        if is_slow
-    ]
+    spans = [(round(batch.start_ms), round(batch.end_ms)) for batch in batches[slow]]
     starts = [start for start, _ in spans]
     return [
         Finding(
@@ -83,15 +77,15 @@ class _Search:
     """For the n and phase whose batches stand out most, by their distance in standard errors."""
 
     def __init__(self, numbers: NDArray[np.int64]) -> None:
-        self._choices = [
-            (period, phase)
-            for period in PERIODS
-            for phase in range(period)
-            if FEWEST_SLOW <= np.count_nonzero(numbers % period == phase) < len(numbers)
-        ]
-        members = [numbers % period == phase for period, phase in self._choices]
-        self._members = np.array(members, dtype=np.float64).reshape(-1, len(numbers))
-        self._sizes = self._members.sum(axis=1)
+        choices = np.array([(period, phase) for period in PERIODS for phase in range(period)])
+        members = np.concatenate(
+            [numbers % period == np.arange(period)[:, None] for period in PERIODS]
+        )
+        sizes = np.count_nonzero(members, axis=1)
+        usable = (sizes >= FEWEST_SLOW) & (sizes < len(numbers))
+        self._choices = choices[usable]
+        self._members = members[usable].astype(np.float64)
+        self._sizes = sizes[usable]
         self._rest = len(numbers) - self._sizes
 
     def best(self, logs: Floats) -> tuple[Floats, NDArray[np.int64]]:
@@ -103,7 +97,8 @@ class _Search:
         return scores.max(axis=1), scores.argmax(axis=1)
 
     def __bool__(self) -> bool:
-        return bool(self._choices)
+        return bool(len(self._choices))
 
     def choice(self, at: int) -> tuple[int, int]:
-        return self._choices[at]
+        period, phase = self._choices[at].tolist()
+        return period, phase

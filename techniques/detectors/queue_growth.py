@@ -8,6 +8,7 @@ import math
 
 import numpy as np
 
+from techniques.detectors import chance
 from techniques.detectors.finding import Finding
 from techniques.model import Evidence
 from techniques.view import WINDOW_MS, View
@@ -26,12 +27,12 @@ def find(view: View) -> list[Finding]:
     rows = rows[seconds]
     if len(rows) < FEWEST or rows[-1] <= rows[0]:
         return []
-    rises = np.sign(rows[None, :] - rows[:, None])[np.triu_indices(len(rows), 1)]
-    balance = float(rises.sum())
+    balance = float(chance.rises(rows))
     count = len(rows)
+    pairs = count * (count - 1) / 2
     spread = math.sqrt(count * (count - 1) * (2 * count + 5) / 18)
     p_value = math.erfc((balance - 1) / spread / math.sqrt(2)) / 2
-    if balance / len(rises) < STEADY or p_value > SIGNIFICANT:
+    if balance / pairs < STEADY or p_value > SIGNIFICANT:
         return []
     per_s = float(np.polyfit(seconds, rows, 1)[0])
     return [
@@ -47,7 +48,7 @@ def find(view: View) -> list[Finding]:
                 f"those before it."
             ),
             evidence=(
-                Evidence("pairs of readings that rise", f"{(balance / len(rises) + 1) / 2:.0%}"),
+                Evidence("pairs of readings that rise", f"{(balance / pairs + 1) / 2:.0%}"),
                 Evidence("that noise alone does so (Mann–Kendall)", f"{p_value:.2g}"),
             ),
         )

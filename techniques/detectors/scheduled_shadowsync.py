@@ -67,7 +67,7 @@ def _finding(
         operators=(stage.operator,),
         period_ms=period * step_ms,
         technique="shadowsync",
-        table=tuple(table(stage)[-ROWS:]),
+        table=tuple(table(stage, ROWS)),
     )
 
 

@@ -25,7 +25,7 @@ JOIN_WINDOWS = 4
 
 
 def find(view: View) -> list[Finding]:
-    known = [stage for stage in stages(view) if any(c.compactions for c in stage.checkpoints)]
+    known = [stage for stage in stages(view) if len(stage.compactions)]
     if len(known) < 2:
         return []
     busy = {stage.operator: _busy(view, stage) for stage in known}
@@ -81,13 +81,13 @@ def _finding(
         operators=(one.operator, other.operator),
         period_ms=period_ms,
         technique="shadowsync",
-        table=tuple(table(one)[-ROWS:] + table(other)[-ROWS:]),
+        table=tuple(table(one, ROWS) + table(other, ROWS)),
     )
 
 
 def _busy(view: View, stage: Stage) -> Floats:
     """Windows in which at least half of its instances compact: a stage, not a straggler of it."""
-    running = view.running(each for c in stage.checkpoints for each in c.compactions)
+    running = view.running(stage.compactions)
     return np.where(running >= max(1, stage.instances / 2), running, 0.0)
 
 

@@ -5,11 +5,11 @@ long stage does not make its executor slow. Held against chance: the rank-sum te
 """
 
 import math
-from statistics import median
 
 import numpy as np
 
 from techniques.detectors.finding import Finding
+from techniques.intervals import Floats, Intervals, Ints, Objects
 from techniques.model import Evidence
 from techniques.view import View
 
@@ -20,29 +20,44 @@ SIGNIFICANT = 1e-4
 
 
 def find(view: View) -> list[Finding]:
-    stages: dict[str, list[tuple[str, float]]] = {}
-    for task in view.of("task"):
-        stages.setdefault(task.name, []).append((task.executor, task.duration_ms))
-    relative: dict[str, list[float]] = {}
-    for tasks in stages.values():
-        usual = median(duration for _, duration in tasks)
-        if usual > 0 and len({executor for executor, _ in tasks}) > 1:
-            for executor, duration in tasks:
-                relative.setdefault(executor, []).append(duration / usual)
+    relative = _relative(view.of("task"))
     if len(relative) < 2:
         return []
     found = []
     for executor, own in relative.items():
-        others = [
-            each for other, theirs in relative.items() if other != executor for each in theirs
-        ]
+        others = np.concatenate([theirs for other, theirs in relative.items() if other != executor])
         if min(len(own), len(others)) < FEWEST_TASKS:
             continue
-        ratio = median(own) / median(others)
-        p_value = _rank_sum(own, others)
-        if ratio >= SLOWER and p_value <= SIGNIFICANT:
+        ratio = float(np.median(own) / np.median(others))
+        if ratio >= SLOWER and (p_value := _rank_sum(own, others)) <= SIGNIFICANT:
             found.append(_finding(view, executor, ratio, p_value, len(own)))
     return found
+
+
+def _relative(tasks: Intervals) -> dict[str, Floats]:
+    """By executor, each task's duration against the median of its stage, where the stage has
+    siblings to compare with."""
+    stage_of, stages = _numbered(tasks.name)
+    executor_of, executors = _numbered(tasks.executor)
+    order = np.lexsort((tasks.duration_ms, stage_of))
+    durations = tasks.duration_ms[order]
+    sizes = np.bincount(stage_of, minlength=len(stages))
+    firsts = np.cumsum(sizes) - sizes
+    lower, upper = durations[firsts + (sizes - 1) // 2], durations[firsts + sizes // 2]
+    usual = (lower + upper) / 2
+    pairs = np.unique(stage_of * max(1, len(executors)) + executor_of)
+    involved = np.bincount(pairs // max(1, len(executors)), minlength=len(stages))
+    comparable = ((usual > 0) & (involved > 1))[stage_of]
+    ratios = tasks.duration_ms[comparable] / usual[stage_of[comparable]]
+    by = executor_of[comparable]
+    return {executors[number]: ratios[by == number] for number in np.unique(by).tolist()}
+
+
+def _numbered(names: Objects) -> tuple[Ints, list[str]]:
+    """Each name as a number, in the order in which they come, and what the numbers stand for."""
+    numbers: dict[str, int] = {}
+    found = [numbers.setdefault(name, len(numbers)) for name in names.tolist()]
+    return np.array(found, dtype=np.int64), list(numbers)
 
 
 def _finding(view: View, executor: str, ratio: float, p_value: float, tasks: int) -> Finding:
@@ -65,9 +80,9 @@ def _finding(view: View, executor: str, ratio: float, p_value: float, tasks: int
     )
 
 
-def _rank_sum(own: list[float], others: list[float]) -> float:
+def _rank_sum(own: Floats, others: Floats) -> float:
     """One-sided, normal approximation: fine from twenty on each side."""
-    together = np.array(own + others)
+    together = np.concatenate((own, others))
     ranks = np.argsort(np.argsort(together, kind="stable")) + 1
     n, m = len(own), len(others)
     surplus = float(ranks[:n].sum()) - n * (n + m + 1) / 2

@@ -7,6 +7,7 @@ from collectors import control, keys, wire
 from collectors.asked import Applied, Asked, State
 from collectors.control import Control
 from collectors.wire import WINDOW_MS, Frame
+from dashboard.leases import Leases
 from dashboard.models import Job, TechniqueSetting
 from dashboard.steering import documents, rounds, switches
 from dashboard.steering.switches import Switch
@@ -24,6 +25,7 @@ class World:
     now_ms: int = START_MS
     asked: Asked | None = None
     sent: int = field(default=0)
+    leases: Leases = field(default_factory=lambda: Leases("a worker"))
 
     def switch(self, mode: str, version: int = 0, who: str = "olga", **options: Any) -> None:
         asked = Switch(Mode(mode), options, "because", version)
@@ -42,7 +44,7 @@ class World:
         self.sent = (self.now_ms - START_MS) // WINDOW_MS
 
     def round(self) -> None:
-        rounds.steer(self.store, self.now_ms)
+        rounds.steer(self.store, self.now_ms, self.leases)
 
     def obey(self, state: State = State.APPLIED, because: str = "") -> None:
         """As the agent does: the next frames say what became of the document in the store."""

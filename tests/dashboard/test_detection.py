@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 
 import pytest
-from asgiref.sync import async_to_sync
 
 from collectors import activity, keys, wire
 from collectors.activity import Activity, Kind
@@ -11,6 +10,7 @@ from collectors.announcement import Announcement
 from dashboard import jobs
 from dashboard.detection.rounds import Detection, running
 from dashboard.jobs import STALE_AFTER_MS
+from dashboard.leases import Leases
 from dashboard.models import AlertEvent, Endpoint, Incident
 from dashboard.store.memory import MemoryStore
 from tests.made import ANNOUNCEMENT, START_MS, announcement, frame
@@ -27,7 +27,8 @@ class World:
     def __init__(self, store: MemoryStore) -> None:
         self.store = store
         self.second = 0
-        self.detection = Detection()
+        self.leases = Leases("a worker")
+        self.detection = Detection(self.leases)
         store.announce(ANNOUNCEMENT)
         jobs.record([ANNOUNCEMENT])
 
@@ -38,7 +39,8 @@ class World:
 
     def round(self) -> None:
         now_ms = START_MS + self.second * 1000
-        self.detection.look(async_to_sync(self.detection.read)(self.store, [JOB], now_ms))
+        self.store.announce(announcement(heartbeat_ms=now_ms))
+        self.detection.round(self.store, now_ms)
 
     def _second(self, in_phase: bool) -> None:
         slow = in_phase and self.second % 4 == 0
@@ -93,7 +95,7 @@ def test_it_ends_when_they_are_spread(world: World) -> None:
 
 def test_a_worker_that_starts_anew_goes_on_with_what_is_open(world: World) -> None:
     world.pass_s(60)
-    world.detection = Detection()
+    world.detection = Detection(world.leases)
     world.pass_s(20)
 
     assert Incident.objects.filter(kind="scheduled_shadowsync").count() == 1
