@@ -27,7 +27,10 @@ def parser(description: str) -> argparse.ArgumentParser:
     made.add_argument("--master", default="local[2]", help="Spark master")
     made.add_argument("--partitions", type=positive, default=4, help="state partitions per stage")
     made.add_argument(
-        "--interval-ms", type=positive, default=1000, help="between micro-batches (checkpoints)"
+        "--interval-ms",
+        type=positive,
+        default=100,
+        help="how often the source is asked for news; it has some every second",
     )
     made.add_argument(
         "--checkpoint", type=Path, help="checkpoint folder; a temporary one if absent"
@@ -52,6 +55,8 @@ def session(name: str, options: argparse.Namespace) -> SparkSession:
         .config("spark.sql.streaming.stateStore.providerClass", ROCKSDB)
         # On a local disk Hadoop's file manager forks a process per file: we would measure forks.
         .config("spark.sql.streaming.checkpointFileManagerClass", CHECKPOINT_FILE_MANAGER)
+        # Nobody goes back a hundred batches in an example, and each may be hundreds of megabytes.
+        .config("spark.sql.streaming.minBatchesToRetain", 4)
         .config("spark.ui.enabled", "false")
         .config("spark.ui.showConsoleProgress", "false")
         .config("spark.driver.host", "127.0.0.1")

@@ -3,70 +3,110 @@
     cars ──▶ s0 by car ──▶ s1 by street ──▶ s2 ranking
              last report    cars and speed   the ten worst streets
 
-Every car sends a message a second. s0 keeps each car's last report, s1 each street's degree of
-jam, both in RocksDB; s2 is one ranking, kept by the driver.
+s0 keeps each car's last report, s1 each street's degree of jam, both in RocksDB; s2 is one ranking,
+kept by the driver. Spark flushes both at every commit, once a second here, and each state store
+compacts every fourth flush. The files that a compaction writes are uploaded by the next commit.
 """
 
 import argparse
 import heapq
+import math
+import random
 from collections.abc import Callable
+from typing import NamedTuple
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
+from pyspark.sql.streaming.query import StreamingQuery
 
 from collectors import stamp
 from examples import session as example
 
 NAME = "traffic-jam"
 WORST = 10
+REGISTERING_S = 10
+NOISE_BYTES = 1 << 16
+
+
+class Setting(NamedTuple):
+    """Of the paper's experiments, for two cores. In seconds `off_street_s` no car is on a street:
+    streets miss two flushes, and from then on count theirs apart from cars."""
+
+    message_bytes: int
+    off_street_s: tuple[int, int] = (-1, -1)
+
+
+SETTINGS = {
+    "statistical": Setting(message_bytes=16_384),
+    "scheduled": Setting(message_bytes=16_384, off_street_s=(20, 21)),
+    "calm": Setting(message_bytes=64),
+}
 
 
 def main() -> int:
     options = arguments().parse_args()
     spark = example.session(NAME, options)
+    return example.run(spark, start(spark, options), options)
+
+
+def start(
+    spark: SparkSession, options: argparse.Namespace, name: str = "ranking"
+) -> StreamingQuery:
     # Two aggregations in update mode: Spark warns that a retraction is not passed on. Here every
     # update of a car is a message to its street, which is what the paper's job does.
     spark.conf.set("spark.sql.streaming.statefulOperator.checkCorrectness.enabled", "false")
     ranking = Ranking(print if options.show else lambda _: None)
-    query = (
+    return (
         streets(cars(reports(spark, options)))
         .transform(stamp("event_time"))
-        .writeStream.queryName("ranking")
+        .writeStream.queryName(name)
         .outputMode("update")
         .foreachBatch(ranking.update)
         .option("checkpointLocation", example.checkpoint(NAME, options))
         .trigger(processingTime=f"{options.interval_ms} milliseconds")
         .start()
     )
-    return example.run(spark, query, options)
 
 
 def arguments() -> argparse.ArgumentParser:
     parser = example.parser("Traffic jam ranking (the ShadowSync paper's workload).")
     parser.add_argument(
-        "--cars", type=example.positive, default=2000, help="a message a second each"
+        "--setting",
+        choices=SETTINGS,
+        default="statistical",
+        help="statistical: cars and streets compact together; scheduled: each at its own "
+        "checkpoint; calm: so little state that nobody notices",
     )
-    parser.add_argument("--streets", type=example.positive, default=200)
-    parser.add_argument(
-        "--message-bytes", type=example.positive, default=512, help="sensor data per message"
-    )
+    parser.add_argument("--cars", type=example.positive, default=8_000)
+    parser.add_argument("--messages", type=example.positive, default=400, help="a second")
+    parser.add_argument("--streets", type=example.positive, default=6_000)
     parser.add_argument("--show", action="store_true", help="print the ranking after each batch")
     return parser
 
 
 def reports(spark: SparkSession, options: argparse.Namespace) -> DataFrame:
-    """A message per car and second: place, speed and sensor data that hardly compresses."""
-    ticks = spark.readStream.format("rate").option("rowsPerSecond", options.cars).load()
-    car = F.col("value") % options.cars
-    second = F.floor(F.col("value") / options.cars)
+    """What cars say: place, speed and sensor data that does not compress."""
+    ticks = spark.readStream.format("rate").option("rowsPerSecond", options.messages).load()
+    second = F.floor(F.col("value") / options.messages)
+    # In the first seconds the whole fleet says where it is, so that the state has its full size.
+    at_once = math.ceil(options.cars / (options.messages * REGISTERING_S))
+    times = F.when(second < REGISTERING_S, at_once).otherwise(1)
+    several = ticks.select("*", F.explode(F.sequence(F.lit(1), times)).alias("nth"))
+    number = F.col("value") * at_once + F.col("nth")
+    messages = several.select("timestamp", second.alias("second"), number.alias("number"))
+    registering = F.col("second") < REGISTERING_S
+    place = F.when(registering, F.col("number")).otherwise(F.xxhash64("number"))
+    car = F.pmod(place, F.lit(options.cars))
     # A car stays on a street for about half a minute, then turns into another.
-    street = F.pmod(F.xxhash64(car, F.floor((second + car) / 30)), F.lit(options.streets))
-    return ticks.select(
+    street = F.pmod(F.xxhash64(car, F.floor((F.col("second") + car) / 30)), F.lit(options.streets))
+    setting = SETTINGS[options.setting]
+    on_street = ~F.col("second").between(*setting.off_street_s)
+    return messages.select(
         car.alias("car"),
-        street.alias("street"),
+        F.when(on_street, street).alias("street"),
         F.col("timestamp").alias("event_time"),
-        (20 + F.pmod(F.xxhash64("value"), F.lit(60))).cast("double").alias("speed_kmh"),
-        F.randstr(F.lit(options.message_bytes), F.lit(1)).alias("sensors"),
+        (20 + F.pmod(F.xxhash64("number"), F.lit(60))).cast("double").alias("speed_kmh"),
+        noise(setting.message_bytes).alias("sensors"),
     )
 
 
@@ -82,13 +122,21 @@ def cars(messages: DataFrame) -> DataFrame:
 
 def streets(updates: DataFrame) -> DataFrame:
     """s1: how jammed every street is, from the reports of the cars on it."""
-    return updates.groupBy("street").agg(
+    heard = updates.where("street IS NOT NULL")
+    return heard.groupBy("street").agg(
         F.count("*").alias("reports"),
         F.approx_count_distinct("car").alias("cars"),
         F.avg("speed_kmh").alias("speed_kmh"),
         F.max_by("sensors", "event_time").alias("sensors"),
         F.max("event_time").alias("event_time"),
     )
+
+
+def noise(size: int) -> Column:
+    """Bytes that do not compress at the price of a copy: a piece of one noise, each its own."""
+    all_of_it = random.Random(size).randbytes(size + NOISE_BYTES)
+    start = 1 + F.pmod(F.xxhash64("number"), F.lit(NOISE_BYTES))
+    return F.substring(F.lit(all_of_it), start.cast("int"), F.lit(size))
 
 
 class Ranking:

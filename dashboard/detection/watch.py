@@ -15,9 +15,9 @@ from techniques.view import View
 
 LOOKS_BACK_MS = 120_000
 # A quiet job is looked at now and then, for what needs no spike; one whose latency rose at once.
-QUIET_EVERY_MS = 10_000
+QUIET_EVERY_MS = 5_000
 RAISED_EVERY_MS = 2_000
-RAISED = 1.3
+RAISED = 1.1
 RECENT_S = 3
 PER_SECOND = 1_000 // WINDOW_MS
 # A detector that sees less has nothing to compare with.

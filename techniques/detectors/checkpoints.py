@@ -10,6 +10,7 @@ from itertools import pairwise
 from statistics import fmean, median
 
 import numpy as np
+from numpy.typing import NDArray
 
 from techniques.detectors import latency
 from techniques.intervals import NONE, Floats, Intervals, Ints
@@ -18,6 +19,7 @@ from techniques.view import WINDOW_MS, View
 # Flushes of one commit follow each other closer than commits do.
 GAP_MS = 300
 IN_PHASE_SHARE = 0.75
+HEAVY = 0.25
 
 
 @dataclass(frozen=True)
@@ -72,6 +74,33 @@ class Stage:
         return found
 
     @cached_property
+    def bursts_ms(self) -> Floats:
+        """Of each checkpoint in phase, a row: its first compaction begins, its last one ends."""
+        edges = np.append(self.compactions_from, len(self.compactions))
+        return np.array(
+            [
+                (
+                    self.compactions.start_ms[edges[at] : edges[at + 1]].min(),
+                    self.compactions.end_ms[edges[at] : edges[at + 1]].max(),
+                )
+                for at in self.in_phase
+            ]
+        ).reshape(-1, 2)
+
+    def meets(self, other: "Stage") -> NDArray[np.bool_]:
+        """Which of its bursts another stage's overlap. Background threads are few, so one burst
+        may wait for the other: a gap as between the flushes of one commit is no gap."""
+        starts, ends = self.bursts_ms[:, :1], self.bursts_ms[:, 1:]
+        theirs = other.bursts_ms
+        overlap = (theirs[:, 0] < ends + GAP_MS) & (theirs[:, 1] > starts - GAP_MS)
+        found: NDArray[np.bool_] = overlap.any(axis=1)
+        return found
+
+    def weighs(self, other: "Stage") -> bool:
+        """Whether its compactions matter beside the other's."""
+        return float(np.diff(self.bursts_ms).sum()) >= HEAVY * float(np.diff(other.bursts_ms).sum())
+
+    @cached_property
     def period(self) -> int | None:
         """Every how many checkpoints that is so; None where it is not regular."""
         found = self.in_phase
@@ -94,10 +123,14 @@ def stages(view: View) -> list[Stage]:
 
 def spans(view: View, stage: Stage) -> list[tuple[int, int]]:
     """Each checkpoint with what follows it, as windows of the view: as long as its latency counts,
-    and not into the next one, whose latency is the next one's."""
+    and not into the next one, whose latency is the next one's. One per checkpoint, empty where it
+    is not in the view."""
     until_ms = np.append(stage.starts_ms[1:], np.inf) - WINDOW_MS
-    reach_ms = stage.ends_ms + latency.REACH * WINDOW_MS
-    return view.between(stage.starts_ms, np.minimum(reach_ms, until_ms))
+    reach_ms = np.minimum(stage.ends_ms + latency.REACH * WINDOW_MS, until_ms)
+    first = (stage.starts_ms - view.start_ms) // WINDOW_MS
+    after = (reach_ms - view.start_ms) // WINDOW_MS + 1
+    clipped = np.clip(np.stack((first, after)), 0, len(view)).astype(np.int64)
+    return list(zip(*clipped.tolist(), strict=True))
 
 
 def table(stage: Stage, rows: int) -> list[dict[str, float | int | str]]:

@@ -60,18 +60,30 @@ def against(view: View, spans: Spans, controls: Spans) -> Rise | None:
     )
 
 
+def peaks(view: View, spans: Spans) -> Floats:
+    """The highest p99 in each span, 0 where none is known."""
+    return _highest(view.once(_p99_ms), spans)
+
+
 def _p99_ms(view: View) -> Floats:
     """What is not known is no peak. One more at the end, so that spans may end with the view."""
     return np.append(np.where(np.isnan(view.p99_ms), 0.0, view.p99_ms), 0.0)
 
 
 def _peaks(p99_ms: Floats, spans: Spans) -> Floats:
-    """The highest p99 in each span in which something is known."""
+    """Those of spans in which something is known."""
+    highest = _highest(p99_ms, spans)
+    return highest[highest > 0]
+
+
+def _highest(p99_ms: Floats, spans: Spans) -> Floats:
     bounds = np.minimum(np.array(spans, dtype=np.int64).reshape(-1, 2), len(p99_ms) - 1)
-    bounds = bounds[bounds[:, 0] < bounds[:, 1]]
-    # Of two bounds after each other the maximum in between: every other one is of a span.
-    peaks = np.maximum.reduceat(p99_ms, bounds.ravel())[::2] if len(bounds) else p99_ms[:0]
-    return peaks[peaks > 0]
+    found = np.zeros(len(bounds))
+    some = bounds[:, 0] < bounds[:, 1]
+    if some.any():
+        # Of two bounds after each other the maximum in between: every other one is of a span.
+        found[some] = np.maximum.reduceat(p99_ms, bounds[some].ravel())[::2]
+    return found
 
 
 def _lags_ms(p99_ms: Floats, spans: Spans) -> list[int]:

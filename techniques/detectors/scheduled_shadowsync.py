@@ -3,69 +3,66 @@ RocksDB compacts at every n-th flush they all compact after the same one (Shadow
 
 Held against chance twice: that the instances share a phase (each compacts every n-th flush from
 some flush on, so n phases are possible), and that latency is as high after the other checkpoints,
-at which they flush and do not all compact.
+at which they flush and do not all compact (`aftermath`).
 """
 
-from techniques.detectors import chance, latency
-from techniques.detectors.checkpoints import Checkpoint, Stage, spans, stages, table
+from techniques.detectors import chance
+from techniques.detectors.aftermath import Aftermath, aftermath
+from techniques.detectors.checkpoints import Stage, stages, table
 from techniques.detectors.finding import Finding
 from techniques.model import Evidence
 from techniques.view import View
 
 KIND = "scheduled_shadowsync"
 FEWEST = 2
-SIGNIFICANT = 0.01
-RAISED = 1.3
 ROWS = 12
+# A stage that mostly compacts together with another is a case of statistical ShadowSync.
+MOSTLY = 0.75
 
 
 def find(view: View) -> list[Finding]:
     found = []
-    for stage in stages(view):
-        if (period := stage.period) is None or len(stage.in_phase) < FEWEST:
+    known = [stage for stage in stages(view) if len(stage.in_phase) >= FEWEST]
+    for stage in known:
+        if (period := stage.period) is None or _is_shared(stage, known):
             continue
-        numbers = set(stage.in_phase)
-        together = [stage.checkpoints[number] for number in sorted(numbers)]
-        following = spans(view, stage)
-        rise = latency.against(
-            view,
-            [span for at, span in enumerate(following) if at in numbers],
-            [span for at, span in enumerate(following) if at not in numbers],
-        )
-        if rise and rise.ratio >= RAISED and rise.p_value <= SIGNIFICANT:
-            found.append(_finding(view, stage, period, together, rise))
+        if after := aftermath(view, stage, stage.in_phase):
+            found.append(_finding(stage, period, after))
     return found
 
 
-def _finding(
-    view: View, stage: Stage, period: int, together: list[Checkpoint], rise: latency.Rise
-) -> Finding:
-    most = max(len(checkpoint.compacting) for checkpoint in together)
+def _is_shared(stage: Stage, known: list[Stage]) -> bool:
+    return any(
+        other.weighs(stage) and stage.meets(other).mean() >= MOSTLY
+        for other in known
+        if other is not stage
+    )
+
+
+def _finding(stage: Stage, period: int, after: Aftermath) -> Finding:
+    most = int(stage.compacting[stage.in_phase].max())
     by_chance = chance.same_phase(most, stage.instances, period)
-    step_ms = stage.step_ms or 0.0
+    together = len(stage.in_phase)
     return Finding(
         kind=KIND,
         title=f"Stage {stage.operator}: {most} of {stage.instances} instances compact together",
-        spans_ms=tuple((round(each.start_ms), round(each.end_ms)) for each in together),
-        p_value=rise.p_value,
-        added_ms=rise.added_ms,
+        spans_ms=tuple((round(start), round(end)) for start, end in stage.bursts_ms.tolist()),
+        p_value=after.p_value,
+        added_ms=after.added_ms,
         explanation=(
             f"Every {_nth(period)} flush of stage {stage.operator} sets off a compaction, and "
             f"{most} of its {stage.instances} state stores count their flushes in step, so they "
-            f"compact at the same checkpoint. That was so at {len(together)} checkpoints here, and "
-            f"the p99 that follows is {rise.ratio:.1f} times that of the other checkpoints."
+            f"compact at the same checkpoint. That was so at {together} checkpoints here, and the "
+            f"p99 {after.words} is {after.ratio:.2f} times that of the others."
         ),
         evidence=(
             Evidence("instances in phase", f"{most} of {stage.instances}"),
             Evidence("every n-th flush", str(period)),
             Evidence("that phases agree by chance", f"{by_chance:.2g}"),
-            Evidence(
-                "p99 at its peaks", f"{rise.ratio:.1f} × the usual, {rise.added_ms:.0f} ms more"
-            ),
-            Evidence("that latency is as high at other times", f"{rise.p_value:.2g}"),
+            *after.evidence,
         ),
         operators=(stage.operator,),
-        period_ms=period * step_ms,
+        period_ms=period * (stage.step_ms or 0.0),
         technique="shadowsync",
         table=tuple(table(stage, ROWS)),
     )

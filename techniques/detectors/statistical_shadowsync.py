@@ -2,7 +2,8 @@
 their compactions overlap (ShadowSync, section 3.3). It recurs at the least common multiple of
 their periods.
 
-Held against chance: that latency is as high after checkpoints at which they do not overlap.
+Held against chance twice: that they overlap as much when one of them is shifted in time, and that
+latency is as high after checkpoints at which they do not overlap (`aftermath`).
 """
 
 from itertools import combinations
@@ -10,73 +11,51 @@ from math import lcm
 
 import numpy as np
 
-from techniques.detectors import chance, latency
-from techniques.detectors.checkpoints import Stage, spans, stages, table
+from techniques.detectors import chance
+from techniques.detectors.aftermath import Aftermath, aftermath
+from techniques.detectors.checkpoints import Stage, stages, table
 from techniques.detectors.finding import Finding
 from techniques.model import Evidence
 from techniques.view import Floats, View
 
 KIND = "statistical_shadowsync"
 FEWEST = 2
-SIGNIFICANT = 0.01
-RAISED = 1.3
 ROWS = 6
-JOIN_WINDOWS = 4
 
 
 def find(view: View) -> list[Finding]:
-    known = [stage for stage in stages(view) if len(stage.compactions)]
-    if len(known) < 2:
-        return []
-    busy = {stage.operator: _busy(view, stage) for stage in known}
+    known = [stage for stage in stages(view) if len(stage.in_phase) >= FEWEST]
     found = []
     for one, other in combinations(known, 2):
-        both = np.minimum(busy[one.operator], busy[other.operator])
-        overlaps = chance.spans(both, JOIN_WINDOWS)
-        if len(overlaps) < FEWEST:
+        meeting = one.meets(other)
+        if meeting.sum() < FEWEST or not (one.weighs(other) and other.weighs(one)):
             continue
-        following = spans(view, one)
-        rise = latency.against(
-            view,
-            [(first, after) for first, after in following if both[first:after].any()],
-            [(first, after) for first, after in following if not both[first:after].any()],
-        )
-        if rise and rise.ratio >= RAISED and rise.p_value <= SIGNIFICANT:
-            by_chance = chance.shifted(busy[one.operator] > 0, busy[other.operator])
-            found.append(_finding(view, one, other, overlaps, rise, by_chance))
+        if after := aftermath(view, one, np.array(one.in_phase)[meeting].tolist()):
+            found.append(_finding(view, one, other, after))
     return found
 
 
-def _finding(
-    view: View,
-    one: Stage,
-    other: Stage,
-    overlaps: list[tuple[int, int]],
-    rise: latency.Rise,
-    by_chance: float,
-) -> Finding:
+def _finding(view: View, one: Stage, other: Stage, after: Aftermath) -> Finding:
     period_ms = _recurs_ms(one, other)
     again = "" if period_ms is None else f" It is expected every {period_ms / 1000:.0f} s."
+    spans_ms = one.bursts_ms[one.meets(other)].tolist()
+    by_chance = chance.shifted(_bursting(view, one), _bursting(view, other))
     return Finding(
         kind=KIND,
         title=f"Stages {one.operator} and {other.operator} compact at the same time",
-        spans_ms=tuple((view.at_ms(first), view.at_ms(after)) for first, after in overlaps),
-        p_value=rise.p_value,
-        added_ms=rise.added_ms,
+        spans_ms=tuple((round(start), round(end)) for start, end in spans_ms),
+        p_value=after.p_value,
+        added_ms=after.added_ms,
         explanation=(
-            f"The compactions of stages {one.operator} and {other.operator} overlapped "
-            f"{len(overlaps)} times here, and the p99 that follows is {rise.ratio:.1f} "
-            f"times that of other checkpoints. Each counts its flushes on its own; now they are "
-            f"in phase.{again}"
+            f"The compactions of stages {one.operator} and {other.operator} met {len(spans_ms)} "
+            f"times here, and the p99 {after.words} is {after.ratio:.2f} times that of the other "
+            f"checkpoints. Each counts its flushes on its own; now they are in phase.{again}"
         ),
         evidence=(
-            Evidence("overlaps", str(len(overlaps))),
+            Evidence("overlaps", str(len(spans_ms))),
             Evidence("periods in checkpoints", f"{one.period or '?'} and {other.period or '?'}"),
             Evidence("that they overlap as much at other shifts", f"{by_chance:.2g}"),
-            Evidence(
-                "p99 at its peaks", f"{rise.ratio:.1f} × the usual, {rise.added_ms:.0f} ms more"
-            ),
-            Evidence("that latency is as high at other times", f"{rise.p_value:.2g}"),
+            *after.evidence,
         ),
         operators=(one.operator, other.operator),
         period_ms=period_ms,
@@ -85,10 +64,12 @@ def _finding(
     )
 
 
-def _busy(view: View, stage: Stage) -> Floats:
-    """Windows in which at least half of its instances compact: a stage, not a straggler of it."""
-    running = view.running(stage.compactions)
-    return np.where(running >= max(1, stage.instances / 2), running, 0.0)
+def _bursting(view: View, stage: Stage) -> Floats:
+    """1 in windows in which the stage compacts, all or most of it."""
+    found = np.zeros(len(view))
+    for first, after in view.between(stage.bursts_ms[:, 0], stage.bursts_ms[:, 1]):
+        found[first:after] = 1.0
+    return found
 
 
 def _recurs_ms(one: Stage, other: Stage) -> float | None:

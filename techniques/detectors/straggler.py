@@ -4,10 +4,9 @@ Stages are compared with themselves: a task's duration is divided by the median 
 long stage does not make its executor slow. Held against chance: the rank-sum test.
 """
 
-import math
-
 import numpy as np
 
+from techniques.detectors import chance
 from techniques.detectors.finding import Finding
 from techniques.intervals import Floats, Intervals, Ints, Objects
 from techniques.model import Evidence
@@ -29,7 +28,7 @@ def find(view: View) -> list[Finding]:
         if min(len(own), len(others)) < FEWEST_TASKS:
             continue
         ratio = float(np.median(own) / np.median(others))
-        if ratio >= SLOWER and (p_value := _rank_sum(own, others)) <= SIGNIFICANT:
+        if ratio >= SLOWER and (p_value := chance.rank_sum(own, others)) <= SIGNIFICANT:
             found.append(_finding(view, executor, ratio, p_value, len(own)))
     return found
 
@@ -78,13 +77,3 @@ def _finding(view: View, executor: str, ratio: float, p_value: float, tasks: int
         ),
         executors=(executor,),
     )
-
-
-def _rank_sum(own: Floats, others: Floats) -> float:
-    """One-sided, normal approximation: fine from twenty on each side."""
-    together = np.concatenate((own, others))
-    ranks = np.argsort(np.argsort(together, kind="stable")) + 1
-    n, m = len(own), len(others)
-    surplus = float(ranks[:n].sum()) - n * (n + m + 1) / 2
-    spread = math.sqrt(n * m * (n + m + 1) / 12)
-    return math.erfc(surplus / spread / math.sqrt(2)) / 2

@@ -20,7 +20,7 @@ PATIENCE_MS = 90_000
 def running() -> Iterator[Stack]:
     with (
         stack(CURTAIL_TECHNIQUES="tests.techniques.echo") as started,
-        Running(started.job("traffic_jam", "--cars", "1000")),
+        Running(started.job("traffic_jam", "--setting", "calm")),
     ):
         yield started
 

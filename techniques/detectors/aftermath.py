@@ -1,0 +1,96 @@
+"""Whether latency is higher after some checkpoints of a stage than after the others.
+
+What a compaction does to latency comes in two steps on Spark: it takes the CPU from whatever runs
+at its checkpoint, and the commit of the next one uploads all that it wrote. So the checkpoint
+itself, the one after it, and both are tried; and each over all that is known and over the latest
+alone, for a job that has just started is noisy. The best is paid for with as many times its chance.
+"""
+
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from techniques.detectors import chance, latency
+from techniques.detectors.checkpoints import Stage, spans
+from techniques.model import Evidence
+from techniques.view import Floats, View
+
+# Which checkpoints from the one that compacts.
+REACHES = ((0,), (1,), (0, 1))
+WORDS = {
+    (0,): "at the same checkpoint",
+    (1,): "at the next checkpoint, whose commit uploads what was compacted",
+    (0, 1): "at the same checkpoint and the next, whose commit uploads what was compacted",
+}
+# A rise that few would notice is nobody's incident, however sure it is.
+RAISED = 1.05
+SIGNIFICANT = 1e-3
+FEWEST_OTHERS = 5
+# Each checkpoint is compared with those around it: jobs warm up, loads come and go.
+AROUND = 6
+# All checkpoints, and the last twenty.
+LASTS = (0, -20)
+
+
+@dataclass(frozen=True)
+class Aftermath:
+    """Medians of the highest p99 after each checkpoint, those marked against the others."""
+
+    added_ms: float
+    ratio: float
+    p_value: float
+    words: str
+
+    @property
+    def evidence(self) -> tuple[Evidence, Evidence]:
+        peaks = f"{self.ratio:.2f} × the usual, {self.added_ms:.0f} ms more"
+        return (
+            Evidence("p99 at its peaks", peaks),
+            Evidence("that latency is as high at other times (rank sum)", f"{self.p_value:.2g}"),
+        )
+
+
+def aftermath(view: View, stage: Stage, marked: Collection[int]) -> Aftermath | None:
+    """None where too little is known, or where the others are as high."""
+    peaks = latency.peaks(view, spans(view, stage))
+    known = np.flatnonzero(peaks > 0)
+    if len(known) <= FEWEST_OTHERS:
+        return None
+    relative = peaks[known] / _around(peaks[known])
+    tried = [
+        _compared(relative[last:], peaks[known][last:], is_marked[last:], WORDS[reach])
+        for reach in REACHES
+        for is_marked in [np.isin(known, _reached(marked, reach))]
+        for last in LASTS
+    ]
+    found = [each for each in tried if each and each.ratio >= RAISED]
+    if not found:
+        return None
+    best = min(found, key=lambda each: each.p_value)
+    p_value = min(1.0, best.p_value * len(tried))
+    return replace(best, p_value=p_value) if p_value <= SIGNIFICANT else None
+
+
+def _reached(marked: Collection[int], reach: tuple[int, ...]) -> list[int]:
+    return sorted({number + step for number in marked for step in reach})
+
+
+def _around(peaks: Floats) -> Floats:
+    """The median of each value and its neighbours."""
+    padded = np.pad(peaks, AROUND, mode="reflect" if len(peaks) > AROUND else "edge")
+    windows = np.lib.stride_tricks.sliding_window_view(padded, 2 * AROUND + 1)
+    medians: Floats = np.median(windows, axis=1)
+    return medians
+
+
+def _compared(
+    relative: Floats, peaks: Floats, is_marked: NDArray[np.bool_], words: str
+) -> Aftermath | None:
+    these, others = relative[is_marked], relative[~is_marked]
+    if len(these) < 2 or len(others) < FEWEST_OTHERS:
+        return None
+    usual_ms = float(np.median(peaks[~is_marked]))
+    ratio = float(np.median(these) / np.median(others))
+    return Aftermath((ratio - 1) * usual_ms, ratio, chance.rank_sum(these, others), words)

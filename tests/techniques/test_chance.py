@@ -1,0 +1,33 @@
+"""Ranks against counting all orders, which is what the exact test claims to be."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from techniques.detectors import chance
+
+
+@given(st.permutations(range(9)), st.integers(1, 8))
+def test_few_values_are_ranked_as_if_all_orders_were_counted(values: list[int], size: int) -> None:
+    these, others = np.array(values[:size], float), np.array(values[size:], float)
+    as_high = sum(sum(drawn) >= these.sum() for drawn in combinations(range(9), size))
+    everything = sum(1 for _ in combinations(range(9), size))
+
+    assert chance.rank_sum(these, others) == pytest.approx(as_high / everything)
+
+
+def test_the_exact_counts_still_fit_where_the_normals_tail_takes_over() -> None:
+    values = np.random.default_rng(7).permutation(40).astype(float)
+    exact = chance.rank_sum(values[:20], values[20:])
+
+    assert exact == pytest.approx(
+        chance.rank_sum(values[:20], np.append(values[20:], -1)), abs=0.05
+    )
+    assert 0 < exact < 1
+
+
+def test_the_highest_of_all_are_as_rare_as_their_draw() -> None:
+    assert chance.rank_sum(np.array([9.0, 8.0]), np.arange(3.0)) == pytest.approx(1 / 10)
