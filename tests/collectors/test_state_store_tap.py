@@ -29,6 +29,9 @@ NO_REDIS = "redis://127.0.0.1:1/0"
 PROVIDER = "spark.sql.streaming.stateStore.providerClass"
 KINDS = ["count", "pandas"]
 
+# JVMs of a few batches: the better compiler would take more time than it saves.
+JAVA_OPTIONS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+
 LOG_CONFIGURATION = """
 rootLogger.level = info
 rootLogger.appenderRef.file.ref = file
@@ -194,7 +197,7 @@ def job(folder: Path, queries: dict[str, Folder], options: dict[str, str]) -> Do
     log = folder / "log"
     configuration = folder / "log4j2.properties"
     configuration.write_text(LOG_CONFIGURATION.format(log=log))
-    java_options = f"-Dlog4j2.configurationFile={configuration.as_uri()}"
+    java_options = f"{JAVA_OPTIONS} -Dlog4j2.configurationFile={configuration.as_uri()}"
     asked = {
         "queries": [
             {"name": name, "kind": name.split("-")[0], "folder": str(where.path)}

@@ -41,7 +41,11 @@ def test_a_row_has_a_cell_for_every_name() -> None:
 
 def test_what_the_page_can_show_of_a_window_is_in_its_row() -> None:
     late = Histogram.of([900_000, 950_000])
-    made = [frame(0, (10, 20), committed=late, executors=(NODE_A,), tasks=TaskCounts(running=3, waiting=9))]
+    made = [
+        frame(
+            0, (10, 20), committed=late, executors=(NODE_A,), tasks=TaskCounts(running=3, waiting=9)
+        )
+    ]
     (row,) = table(Shape().widened(made), made)
     assert row["committed_count_records"] == "2"
     assert abs(float(row["committed_p99_ms"]) - 950) < 9.5
