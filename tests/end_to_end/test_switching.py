@@ -100,6 +100,8 @@ def test_a_range_is_brushed_in_one_panel_and_all_of_them_zoom(job_page: Page) ->
     page.wait_for_function(
         "() => Number(document.querySelector('[data-chart]').dataset.points) > 100"
     )
+    # Only then does anybody hear the mouse.
+    expect(page.locator("[data-chart][data-zoomable]")).to_be_attached(timeout=PATIENCE_MS)
     box = page.locator("[data-plot]").bounding_box()
     assert box
     page.mouse.move(box["x"] + box["width"] * 0.75, box["y"] + 60)

@@ -32,7 +32,7 @@ def held(page: Page) -> int:
 
 def inked(page: Page, left: int, right: int) -> int:
     """How many pixels of the canvas between two columns have been painted."""
-    return page.locator("canvas[data-lines]").evaluate(
+    found: int = page.locator("canvas[data-lines]").evaluate(
         """(canvas, [left, right]) => {
           const context = canvas.getContext("2d");
           const { data } = context.getImageData(left, 0, right - left, canvas.height);
@@ -40,6 +40,7 @@ def inked(page: Page, left: int, right: int) -> int:
         }""",
         [left, right],
     )
+    return found
 
 
 def test_it_draws_what_the_job_sends_and_goes_on(live: Live, page: Page) -> None:
