@@ -19,9 +19,9 @@ class Opening:
 
 
 def opening(query: Mapping[str, str], last_seen_ms: int, now_ms: int) -> Opening:
-    """What will be in view; of a job that has long been silent, its last."""
+    """What will be in view: of a job that has fallen silent, its last windows and as much again."""
     asked = query.get("span", "")
     span_ms = int(asked) if asked in map(str, SPANS_MS) else SPAN_MS
-    silent = last_seen_ms < now_ms - KEPT_MS
+    silent = last_seen_ms < now_ms - span_ms // 2
     end_ms = last_seen_ms + 1000 if silent else now_ms
     return Opening(end_ms - min(span_ms + MORE_MS, KEPT_MS), end_ms, now_ms)

@@ -21,8 +21,9 @@ def test_a_span_that_there_is_not_is_five_minutes(span: str) -> None:
     assert opening({"span": span}, NOW_MS, NOW_MS) == opening({}, NOW_MS, NOW_MS)
 
 
-def test_of_a_job_that_ended_long_ago_it_opens_with_the_last() -> None:
-    last_seen_ms = NOW_MS - 7_200_000
+@pytest.mark.parametrize("ago_ms", [200_000, 600_000, 7_200_000])
+def test_of_a_job_that_has_fallen_silent_it_opens_with_the_last(ago_ms: int) -> None:
+    last_seen_ms = NOW_MS - ago_ms
     at = opening({}, last_seen_ms, NOW_MS)
     assert at.start_ms < last_seen_ms < at.end_ms == last_seen_ms + 1000
     assert at.now_ms == NOW_MS

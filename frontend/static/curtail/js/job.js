@@ -185,7 +185,7 @@ function showCursor(atMs, reachMs, series) {
 
 function picture() {
   const shown = scene.shown;
-  const fetching = shown.ring === scene.ring && shown.range[0] < feed.sinceMs;
+  const fetching = !scene.past && shown.range[0] < feed.sinceMs;
   return { ...shown, ...look, zone: chosenZone(), state: fetching ? "loading" : shown.state };
 }
 
