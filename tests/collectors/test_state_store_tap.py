@@ -15,7 +15,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 from collectors.activity import Kind
-from collectors.conf import spark_options
+from collectors.build import probe_jar
+from collectors.conf import CHECKPOINT_FILE_MANAGER, spark_options
 from collectors.state_store import Finished
 from tests.collectors.conftest import probe, spark_session
 from tests.collectors.kept_parts import KeptParts
@@ -41,6 +42,17 @@ appender.file.fileName = {log}
 appender.file.layout.type = PatternLayout
 appender.file.layout.pattern = %p | %c | %enc{{%m}}{{CRLF}}%n
 """
+
+
+def files() -> dict[str, str]:
+    """Of the probe nothing runs without it but what writes checkpoints, the same in all jobs:
+    Spark's own forks a process or two for every file."""
+    jar = str(probe_jar())
+    return {
+        "spark.jars": jar,
+        "spark.driver.extraClassPath": jar,
+        "spark.sql.streaming.checkpointFileManagerClass": CHECKPOINT_FILE_MANAGER,
+    }
 
 
 class Folder:
@@ -203,7 +215,7 @@ def job(folder: Path, queries: dict[str, Folder], options: dict[str, str]) -> Do
             {"name": name, "kind": name.split("-")[0], "folder": str(where.path)}
             for name, where in queries.items()
         ],
-        "options": options | {"spark.driver.extraJavaOptions": java_options},
+        "options": {**files(), **options, "spark.driver.extraJavaOptions": java_options},
     }
     done = subprocess.run(
         [sys.executable, "-m", "tests.collectors.stateful_job", json.dumps(asked)],

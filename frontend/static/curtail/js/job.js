@@ -245,7 +245,8 @@ function lose() {
 
 /** Plotly, which is only fetched when the chart has been painted without it. */
 function plotly() {
-  Plotly ??= loadPlotly(part("job").dataset.plotly).then(
+  if (Plotly) return Plotly;
+  Plotly = loadPlotly(part("job").dataset.plotly).then(
     (loaded) => {
       chart.Plotly = loaded;
       changed();
@@ -256,7 +257,7 @@ function plotly() {
       throw error;
     },
   );
-  // Whoever needs it is told; here it is enough that the page says so.
+  // Whoever needs it is told by it; here it is enough that the page says so.
   Plotly.catch(() => {});
   return Plotly;
 }
