@@ -17,6 +17,8 @@ CARD = "#technique-echo"
 
 @pytest.fixture
 def job_page(running: Stack, logged_in: Page) -> Page:
+    # Until the job has announced itself it has no page.
+    expect(logged_in.get_by_role("link", name="ranking")).to_be_visible(timeout=PATIENCE_MS)
     logged_in.goto(f"{running.url}/jobs/{JOB_ID}")
     expect(logged_in.locator(CARD)).to_be_visible(timeout=PATIENCE_MS)
     return logged_in
