@@ -12,7 +12,7 @@ from collectors.wire import Frame
 from dashboard import windows
 
 # Which moments of a record end a latency, as `windows.columns` names them.
-MOMENTS = ("latency",)
+MOMENTS = ("latency", "committed")
 # The better the source, the later: a range has the best that any of its pieces has.
 _SOURCES = (Source.NONE, Source.BATCH, Source.RECORD)
 
@@ -23,6 +23,7 @@ class Shape:
 
     source: Source = Source.NONE
     hosts: frozenset[str] = frozenset()
+    executors: frozenset[str] = frozenset()
     operators: frozenset[int] = frozenset()
     # Where the last frame ends: what arrives after the head was written may not fit under it.
     end_ms: int = 0
@@ -33,6 +34,7 @@ class Shape:
         return Shape(
             max(self.source, windows.source_of(frames), key=_SOURCES.index),
             self.hosts | {sample.host for frame in frames for sample in frame.executors},
+            self.executors | {each.executor_id for frame in frames for each in frame.executors},
             self.operators | {each.operator for frame in frames for each in frame.state},
             max(self.end_ms, frames[-1].start_ms + 1),
         )
@@ -45,7 +47,10 @@ class Shape:
             *(_named(moment, name) for moment, name in _percentiles()),
             "rows_in_rows",
             "backlog_rows",
+            "tasks_running",
+            "tasks_waiting",
             *(f"host_cpu_percent/{host}" for host in sorted(self.hosts)),
+            *(f"executor_cpu_percent/{executor}" for executor in sorted(self.executors)),
             *(f"{name}/operator_{operator}" for name, operator in self._state()),
         ]
 
@@ -58,7 +63,10 @@ class Shape:
             *(columns[moment][name] for moment, name in _percentiles()),
             columns["rows_in"],
             columns["backlog_rows"],
+            columns["tasks"]["running"],
+            columns["tasks"]["waiting"],
             *(columns["cpu"].get(host, missing) for host in sorted(self.hosts)),
+            *(columns["process_cpu"].get(each, missing) for each in sorted(self.executors)),
             *(state[name].get(str(operator), missing) for name, operator in self._state()),
         ]
         for start_ms, *values in zip(columns["t"], *cells, strict=True):

@@ -4,9 +4,11 @@ from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 
+from dashboard import fleet
 from dashboard.alerts.events import SUBSCRIBABLE, Severity
 from dashboard.alerts.formats import Format
 from dashboard.models import Job
+from dashboard.opening import opening
 from dashboard.roles import Role, role_of
 
 
@@ -19,7 +21,8 @@ def job(request: HttpRequest, job_id: str) -> HttpResponse:
         found = Job.objects.get(pk=job_id)
     except Job.DoesNotExist:
         raise Http404(f"no job {job_id}") from None
-    return render(request, "job.html", {"job": found})
+    at = opening(request.GET, found.last_seen_ms, fleet.now())
+    return render(request, "job.html", {"job": found, "opening": at})
 
 
 def people(request: HttpRequest) -> HttpResponse:

@@ -1,5 +1,7 @@
 """What a job did, window by window."""
 
+import asyncio
+from collections.abc import Iterable
 from typing import Any
 
 from django.http import HttpRequest
@@ -11,7 +13,7 @@ from collectors.metrics import BY_NAME
 from dashboard import activities, windows
 from dashboard.api.ranges import Milliseconds, check
 from dashboard.api.schemas import ActivitiesOut, ExecutorMetricOut, WindowsOut
-from dashboard.store import the_store
+from dashboard.store import Entry, the_store
 
 router = Router(tags=["jobs"])
 
@@ -21,9 +23,13 @@ async def job_windows(
     request: HttpRequest, job_id: str, start_ms: Milliseconds, end_ms: Milliseconds
 ) -> dict[str, Any]:
     await check(job_id, start_ms, end_ms)
-    frames, unreadable = windows.read(
-        await the_store().entries(keys.frames(job_id), start_ms, end_ms)
-    )
+    entries = await the_store().entries(keys.frames(job_id), start_ms, end_ms)
+    # A quarter of an hour takes a second or more: live pages go on meanwhile.
+    return await asyncio.to_thread(_columns, job_id, entries)
+
+
+def _columns(job_id: str, entries: Iterable[Entry]) -> dict[str, Any]:
+    frames, unreadable = windows.read(entries)
     return windows.columns(job_id, frames, unreadable)
 
 

@@ -43,7 +43,7 @@ pytestmark = [pytest.mark.cluster, pytest.mark.spark]
 START_MS = int(time.time() * 1000)
 OUTAGE_BATCHES = 3
 # More than the 20 s of windows that a collector makes up for.
-PAUSE_MS = 30_500
+PAUSE_MS = 24_500
 MADE_UP_MS = 20_000
 # More than the 30 s of parts that wait in an executor.
 HOLD_MS = 32_000

@@ -109,11 +109,9 @@ def switch_gc_log(spark: SparkSession, path: Path, what: str) -> None:
     invoke.invoke(beans, array(java.Object, name, "vmLog", arguments, signature))
 
 
-def make_garbage(spark: SparkSession, megabytes: int) -> None:
-    gateway = spark.sparkContext._gateway
-    assert gateway
-    for _ in range(megabytes * 5):
-        gateway.new_array(gateway.jvm.byte, 200_000)
+def make_garbage(spark: SparkSession) -> None:
+    """Some strings for each of a million rows, made and dropped in the JVM: no call for each."""
+    spark.range(1_000_000).selectExpr("max(length(sha2(cast(id AS string), 512)))").collect()
 
 
 def logged_ms(path: Path, also_untold: bool) -> list[tuple[int, float]]:
@@ -134,7 +132,7 @@ def test_pauses_are_those_of_the_gc_log(
     switch_gc_log(spark, log, "gc=info")
     try:
         while len(logged_ms(log, tells_all)) < 10:
-            make_garbage(spark, megabytes=100)
+            make_garbage(spark)
         for _ in range(3):
             java.System.gc()
     finally:

@@ -15,7 +15,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 from collectors.activity import Kind
-from collectors.conf import spark_options
+from collectors.build import probe_jar
+from collectors.conf import CHECKPOINT_FILE_MANAGER, spark_options
 from collectors.state_store import Finished
 from tests.collectors.conftest import probe, spark_session
 from tests.collectors.kept_parts import KeptParts
@@ -29,6 +30,9 @@ NO_REDIS = "redis://127.0.0.1:1/0"
 PROVIDER = "spark.sql.streaming.stateStore.providerClass"
 KINDS = ["count", "pandas"]
 
+# JVMs of a few batches: the better compiler would take more time than it saves.
+JAVA_OPTIONS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+
 LOG_CONFIGURATION = """
 rootLogger.level = info
 rootLogger.appenderRef.file.ref = file
@@ -38,6 +42,17 @@ appender.file.fileName = {log}
 appender.file.layout.type = PatternLayout
 appender.file.layout.pattern = %p | %c | %enc{{%m}}{{CRLF}}%n
 """
+
+
+def files() -> dict[str, str]:
+    """Of the probe nothing runs without it but what writes checkpoints, the same in all jobs:
+    Spark's own forks a process or two for every file."""
+    jar = str(probe_jar())
+    return {
+        "spark.jars": jar,
+        "spark.driver.extraClassPath": jar,
+        "spark.sql.streaming.checkpointFileManagerClass": CHECKPOINT_FILE_MANAGER,
+    }
 
 
 class Folder:
@@ -194,13 +209,13 @@ def job(folder: Path, queries: dict[str, Folder], options: dict[str, str]) -> Do
     log = folder / "log"
     configuration = folder / "log4j2.properties"
     configuration.write_text(LOG_CONFIGURATION.format(log=log))
-    java_options = f"-Dlog4j2.configurationFile={configuration.as_uri()}"
+    java_options = f"{JAVA_OPTIONS} -Dlog4j2.configurationFile={configuration.as_uri()}"
     asked = {
         "queries": [
             {"name": name, "kind": name.split("-")[0], "folder": str(where.path)}
             for name, where in queries.items()
         ],
-        "options": options | {"spark.driver.extraJavaOptions": java_options},
+        "options": {**files(), **options, "spark.driver.extraJavaOptions": java_options},
     }
     done = subprocess.run(
         [sys.executable, "-m", "tests.collectors.stateful_job", json.dumps(asked)],

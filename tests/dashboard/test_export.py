@@ -2,11 +2,14 @@ import csv
 import io
 from collections.abc import Sequence
 
-from collectors.wire import Batch, ExecutorSample, Frame, OperatorState
+from collectors.buckets import Histogram
+from collectors.metrics import BY_NAME
+from collectors.wire import Batch, ExecutorSample, Frame, OperatorState, TaskCounts
 from dashboard.export import Shape, lines
 from tests.made import START_MS, frame
 
-NODE_A = ExecutorSample("1", "node-a", {1: 400})
+HOST_CPU, PROCESS_CPU = (BY_NAME[name].id for name in ("host_cpu", "process_cpu_us"))
+NODE_A = ExecutorSample("1", "node-a", {HOST_CPU: 400, PROCESS_CPU: 75_000})
 
 
 def table(shape: Shape, *pieces: Sequence[Frame]) -> list[dict[str, str]]:
@@ -34,6 +37,27 @@ def test_a_row_has_a_cell_for_every_name() -> None:
         "2",
         "5",
     ]
+
+
+def test_what_the_page_can_show_of_a_window_is_in_its_row() -> None:
+    late = Histogram.of([900_000, 950_000])
+    made = [
+        frame(
+            0, (10, 20), committed=late, executors=(NODE_A,), tasks=TaskCounts(running=3, waiting=9)
+        )
+    ]
+    (row,) = table(Shape().widened(made), made)
+    assert row["committed_count_records"] == "2"
+    assert abs(float(row["committed_p99_ms"]) - 950) < 9.5
+    assert float(row["committed_max_ms"]) > 20 > float(row["latency_p50_ms"])
+    assert (row["tasks_running"], row["tasks_waiting"]) == ("3", "9")
+    assert row["executor_cpu_percent/1"] == "150.0"
+
+
+def test_a_window_in_which_nothing_was_committed_has_no_committed_latency() -> None:
+    made = [frame(0, (10,))]
+    (row,) = table(Shape().widened(made), made)
+    assert (row["committed_count_records"], row["committed_p99_ms"]) == ("0", "")
 
 
 def test_a_piece_without_stamps_does_not_turn_a_stamped_range_into_one_of_batches() -> None:

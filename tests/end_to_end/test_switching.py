@@ -17,6 +17,8 @@ CARD = "#technique-echo"
 
 @pytest.fixture
 def job_page(running: Stack, logged_in: Page) -> Page:
+    # Until the job has announced itself it has no page.
+    expect(logged_in.get_by_role("link", name="ranking")).to_be_visible(timeout=PATIENCE_MS)
     logged_in.goto(f"{running.url}/jobs/{JOB_ID}")
     expect(logged_in.locator(CARD)).to_be_visible(timeout=PATIENCE_MS)
     return logged_in
@@ -100,17 +102,13 @@ def test_a_range_is_brushed_in_one_panel_and_all_of_them_zoom(job_page: Page) ->
     page.wait_for_function(
         "() => Number(document.querySelector('[data-chart]').dataset.points) > 100"
     )
-    plot = page.locator("[data-plot]")
-    plot.scroll_into_view_if_needed()
-    # Plotly takes the drag where its layer lies; the lines are painted before it is there.
-    layer = page.locator("[data-plot] .nsewdrag").first
-    expect(layer).to_be_attached()
-    box = layer.bounding_box()
+    # Only then does anybody hear the mouse.
+    expect(page.locator("[data-chart][data-zoomable]")).to_be_attached(timeout=PATIENCE_MS)
+    box = page.locator("[data-plot]").bounding_box()
     assert box
-    middle = box["y"] + box["height"] / 2
-    page.mouse.move(box["x"] + box["width"] * 0.75, middle)
+    page.mouse.move(box["x"] + box["width"] * 0.75, box["y"] + 60)
     page.mouse.down()
-    page.mouse.move(box["x"] + box["width"] * 0.9, middle, steps=8)
+    page.mouse.move(box["x"] + box["width"] * 0.9, box["y"] + 60, steps=8)
     page.mouse.up()
     expect(page.get_by_role("button", name="Live", exact=True)).to_have_attribute(
         "aria-pressed", "false"

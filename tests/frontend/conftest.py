@@ -1,8 +1,8 @@
-"""A browser for every test file that asks for one.
+"""One browser for the test files of a folder that follow each other.
 
 Playwright's synchronous API keeps an event loop running in this thread while it is open, and
-asyncio tests and Django's ORM both refuse to work beside one. So the browser lives as long as one
-test file, not as long as the session.
+asyncio tests and Django's ORM both refuse to work beside one. So the browser lives as long as the
+files of its folder, not as long as the session; no test there may ask for either.
 """
 
 from collections.abc import Iterator
@@ -24,7 +24,7 @@ ARGUMENTS = [
 ]
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def chromium() -> Iterator[Browser]:
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)

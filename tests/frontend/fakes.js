@@ -54,7 +54,7 @@ class FakeSocket {
 
 // Lets everything that waits for a resolved promise go on.
 async function settle() {
-  for (let i = 0; i < 20; i += 1) await null;
+  for (let i = 0; i < 60; i += 1) await null;
 }
 
 function batch(times, values = {}) {

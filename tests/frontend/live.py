@@ -5,9 +5,11 @@ import time
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
+from urllib.parse import parse_qs, parse_qsl
 
 from playwright.sync_api import Locator, Page, WebSocketRoute, expect
 
+from dashboard.opening import opening
 from tests.frontend import synthetic
 from tests.frontend.standin import Answer, StandIn, render
 from tests.waiting import until
@@ -30,8 +32,8 @@ class Live(StandIn):
     job_state = "running"
     losses: dict[str, float] = {}  # noqa: RUF012 - replaced, never changed
     ended_ms: int | None = None
-    # Five minutes and a bit are in view: all of what a page keeps takes seconds to make.
-    history_ms = 330_000
+    # Enough to be seen: all of what is in view takes longer to make, send and draw than most tests.
+    history_ms = 90_000
     role = "operator"
     # None: a server that does not have these yet.
     incidents: list[Any] | None = None
@@ -41,7 +43,10 @@ class Live(StandIn):
     def start(self, query: str = "") -> None:
         self.api = self.answer
         self.on_socket = self.greet
-        self.open(f"/jobs/{JOB.id}{query}", render("job.html", {"job": JOB, "role": self.role}))
+        asked = dict(parse_qsl(query.removeprefix("?")))
+        at = opening(asked, self.edge_ms(), now_ms())
+        context = {"job": JOB, "role": self.role, "opening": at}
+        self.open(f"/jobs/{JOB.id}{query}", render("job.html", context))
 
     def answer(self, path: str, query: dict[str, str]) -> Any:
         if path == f"/jobs/{JOB.id}":
@@ -86,7 +91,13 @@ class Live(StandIn):
         self.sent_ms = end_ms
 
     def fetches(self) -> int:
-        return sum("/windows?" in request for request in self.requests)
+        return len(self.fetched())
+
+    def fetched(self) -> list[tuple[int, int]]:
+        """The ranges of windows that were asked for over REST."""
+        queries = [request.partition("/windows?")[2] for request in self.requests]
+        asked = [parse_qs(query) for query in queries if query]
+        return [(int(each["start_ms"][0]), int(each["end_ms"][0])) for each in asked]
 
     def drawn(self) -> int:
         return int(chart(self.page).get_attribute("data-drawn") or 0)
@@ -98,7 +109,7 @@ def chart(page: Page) -> Locator:
 
 def wait_for_chart(page: Page) -> None:
     # Plotly's 4.8 MB take their time on a machine that is busy with other tests.
-    expect(page.locator("[data-chart]:not([data-drawn='0'])")).to_be_attached(timeout=30_000)
+    expect(page.locator("[data-chart][data-zoomable]")).to_be_attached(timeout=30_000)
 
 
 def flow_until(live: Live, reached: Callable[[], bool]) -> None:

@@ -9,6 +9,9 @@ pytestmark = pytest.mark.browser
 
 NOW = 1_000_000_000  # where a FakeClock starts
 KEPT = 15 * 60 * 1000
+# What the page opens with, what came after it until the connection stood, and what is older.
+FIRST = [NOW - 302_000, NOW]
+OLDER = [NOW - KEPT, NOW - 302_000]
 
 # A feed over a real ring. `asked` lists what was fetched, `answer` gives each answer.
 SET_UP = """
@@ -22,7 +25,7 @@ let answer = async (start, end) => batch([]);
 const feed = new m.Feed({
   socketUrl: "ws://test",
   fetchWindows: (start, end) => { asked.push([start, end]); return answer(start, end); },
-  firstRange: (now) => m.historyRange(now, null),
+  firstRange: [clock.now() - 302_000, clock.now()],
   lastMs: () => ring.lastMs,
   onWindows: (b, skip) => ring.put(b, skip),
   onRefused: (code) => refused.push(code),
@@ -36,18 +39,62 @@ const windows = async (seq, times, values) => {
   FakeSocket.last.say({ type: "windows", seq, ...batch(times, values) });
   await settle();
 };
-feed.start();
 """
 
 
 def feed(blank: Page, body: str) -> Any:
-    return run(blank, "feed", SET_UP + body)
+    return run(blank, "feed", f"{SET_UP} feed.start(); {body}")
 
 
-def test_it_fetches_the_last_15_minutes_by_the_clock_of_the_server(blank: Page) -> None:
+def test_it_fetches_what_will_be_in_view_before_it_is_connected(blank: Page) -> None:
+    asked, loaded, connection = feed(
+        blank, "await settle(); return [asked, feed.loaded, feed.connection];"
+    )
+    assert asked == [FIRST]
+    assert (loaded, connection) == (True, "connecting")
+
+
+def test_then_what_came_meanwhile_by_the_clock_of_the_server_and_then_what_is_older(
+    blank: Page,
+) -> None:
     asked, connection = feed(blank, "await hello(0, 60_000); return [asked, feed.connection];")
-    assert asked == [[NOW + 60_000 - KEPT, NOW + 60_000]]
+    assert asked == [FIRST, [NOW, NOW + 60_000], OLDER]
     assert connection == "live"
+
+
+def test_what_is_older_is_not_waited_for(blank: Page) -> None:
+    during, since, afterwards = feed(
+        blank,
+        f"""let release;
+        const held = new Promise((resolve) => (release = resolve));
+        answer = async (start) => (start === {OLDER[0]} ? held : batch([]));
+        await hello();
+        const during = feed.connection;
+        const since = feed.sinceMs;
+        release(batch([]));
+        await settle();
+        return [during, since, Number.isFinite(feed.sinceMs)];""",
+    )
+    assert (during, since) == ("live", FIRST[0])
+    assert not afterwards
+
+
+def test_what_will_be_in_view_is_tried_again_without_a_connection(blank: Page) -> None:
+    asked, loaded = run(
+        blank,
+        "feed",
+        SET_UP
+        + """answer = async () => { throw new Error("503"); };
+        feed.start();
+        await settle();
+        await hello();
+        FakeSocket.last.drop();
+        answer = async () => batch([]);
+        await clock.advance(600);
+        return [asked, feed.loaded];""",
+    )
+    assert asked == [FIRST, FIRST, FIRST]
+    assert loaded
 
 
 def test_numbered_batches_in_a_row_cause_no_fetch(blank: Page) -> None:
@@ -57,7 +104,7 @@ def test_numbered_batches_in_a_row_cause_no_fetch(blank: Page) -> None:
         for (let i = 1; i <= 50; i += 1) await windows(4 + i, [{NOW} + i * 50]);
         return [asked.length, ring.size];""",
     )
-    assert (asked, size) == (1, 50)
+    assert (asked, size) == (3, 50)
 
 
 def test_a_skipped_number_is_refilled_exactly_once_from_the_last_window_held(blank: Page) -> None:
@@ -71,7 +118,7 @@ def test_a_skipped_number_is_refilled_exactly_once_from_the_last_window_held(bla
         await windows(4, [{NOW} + 150]);
         await windows(5, [{NOW} + 200]);
         await clock.advance(60_000);
-        return [asked.slice(1), ring.size, feed.connection];""",
+        return [asked.slice(3), ring.size, feed.connection];""",
     )
     assert asked == [[NOW, NOW + 1000]]
     assert (size, connection) == (5, "live")
@@ -121,7 +168,7 @@ def test_two_gaps_during_one_fetch_cause_one_more_fetch(blank: Page) -> None:
         await settle();
         releases.shift()();
         await settle();
-        return asked.slice(1).map(([start]) => start);""",
+        return asked.slice(3).map(([start]) => start);""",
     )
     assert asked == [NOW, NOW + 100]
 
@@ -136,7 +183,7 @@ def test_a_failed_fetch_is_tried_again_from_where_the_gap_began(blank: Page) -> 
         await windows(3, [{NOW} + 100]);
         await windows(4, [{NOW} + 150]);
         await clock.advance(20_000);
-        return [asked.slice(1).map(([start]) => start), clock.waits, feed.connection];""",
+        return [asked.slice(3).map(([start]) => start), clock.waits, feed.connection];""",
     )
     assert asked == [NOW] * 4
     assert waits == [500, 1000, 2000]
@@ -254,15 +301,3 @@ def test_jitter_takes_away_at_most_half_of_a_wait(blank: Page) -> None:
     )
     assert 250 <= shortest < 500
     assert 2500 < longest <= 5000
-
-
-def test_the_history_of_a_job_that_ended_long_ago_ends_with_its_last_frame(blank: Page) -> None:
-    ranges = run(
-        blank,
-        "feed",
-        "return [m.historyRange(given, null), m.historyRange(given, given - 5000),"
-        " m.historyRange(given, given - 7_200_000)];",
-        NOW,
-    )
-    assert ranges[0] == ranges[1] == [NOW - KEPT, NOW]
-    assert ranges[2] == [NOW - 7_200_000 + 1000 - KEPT, NOW - 7_200_000 + 1000]

@@ -60,6 +60,19 @@ def test_a_job_without_a_run_is_listed_all_the_same(base: str, page: Page) -> No
     expect(page.locator("tbody tr")).to_contain_text("–")
 
 
+def test_a_job_that_was_only_late_has_no_losses(base: str, page: Page) -> None:
+    late = job("orders", "sessions") | {"collector": fleet.COLLECTOR | {"late": 37}}
+    lossy = job("orders", "enrich") | {"collector": fleet.COLLECTOR | {"late": 1, "dropped": 4}}
+    shown(base, page, listed([late, lossy]))
+    cell = page.locator("tr", has_text="sessions").locator(".collector-cell span")
+    expect(cell).to_have_text("ok")
+    expect(cell).to_have_attribute("title", "37 parts came too late for their window")
+    expect(cell).not_to_have_class("warn")
+    cell = page.locator("tr", has_text="enrich").locator(".collector-cell span")
+    expect(cell).to_have_text("losses")
+    expect(cell).to_have_class("warn")
+
+
 def test_a_row_leads_to_its_job(base: str, page: Page) -> None:
     shown(base, page, listed([job("odd/app", "q?#")]))
     link = page.locator("tbody a")

@@ -89,6 +89,24 @@ def test_a_pause_holds_the_windows_and_moving_right_takes_newer_ones(blank: Page
     assert sizes == [2, 4]
 
 
+def test_what_was_missing_comes_into_a_view_that_holds_still_and_nothing_newer(
+    blank: Page,
+) -> None:
+    windows, starts = scene(
+        blank,
+        """scene.pause();
+        const gc = (start_ms) => ({ kind: "gc", executor: "1", start_ms, end_ms: start_ms + 30 });
+        const older = { ...batch([NOW - 400]), activities: [gc(NOW - 400), gc(NOW + 900)] };
+        scene.take(older, new Set());
+        scene.take({ ...batch([NOW]), activities: [gc(NOW - 300)] }, null);
+        const { ring, intervals } = scene.shown;
+        const found = intervals.within("gc", 0, 2 * NOW);
+        return [ring.size, found.map(({ start_ms }) => start_ms - NOW)];""",
+    )
+    assert windows == 3
+    assert starts == [-400]
+
+
 def test_a_new_span_keeps_the_right_edge_of_a_view_that_holds_still(blank: Page) -> None:
     held = scene(
         blank,

@@ -1,6 +1,12 @@
-/** Draws the figure and reports what the user does to it: zoom, pan, double-click, cursor. */
+/**
+ * Draws the figure and reports what the user does to it: zoom, pan, double-click, cursor.
+ *
+ * Plotly takes longer to arrive than everything else together: until it is given, the axes are
+ * painted with the lines, and only its gestures are missing.
+ */
 
 import { figure, margins } from "./figure.js";
+import { paintAxes } from "./grid.js";
 import { Heads } from "./heads.js";
 import { paint } from "./paint.js";
 import { palette } from "./palette.js";
@@ -20,12 +26,13 @@ export class Chart {
   #drawing = false;
   #drawn = null; // the last figure
 
-  constructor(root, { canvas, plot, heads, cursor }, Plotly, { hidden, onRange, onFollow, onCursor, onSize, onToggle }) {
+  constructor(root, { canvas, plot, heads, cursor }, { hidden, onRange, onFollow, onCursor, onSize, onToggle }) {
     this.root = root;
     this.canvas = canvas;
     this.plot = plot;
     this.cursorLine = cursor;
-    this.Plotly = Plotly;
+    this.Plotly = null;
+    this.listening = false; // to Plotly, for what the mouse does
     this.heads = new Heads(heads, hidden, onToggle);
     this.onRange = onRange;
     this.onFollow = onFollow;
@@ -78,12 +85,13 @@ export class Chart {
     this.heads.show(heads);
     this.#drawing = true;
     try {
-      await this.Plotly.react(this.plot, NO_LINES, layout, CONFIG);
+      await this.Plotly?.react(this.plot, NO_LINES, layout, CONFIG);
       paint(this.canvas, made, picture.range, made.frame, this.colours);
+      if (!this.Plotly) paintAxes(this.canvas, layout, made.frame);
     } finally {
       this.#drawing = false;
     }
-    if (!this.listening) this.#listen();
+    if (this.Plotly && !this.listening) this.#listen();
     this.#tellCursor();
     return performance.now() - began;
   }
@@ -152,11 +160,13 @@ function rangeOf(change) {
   return start === undefined || end === undefined ? null : [Number(start), Number(end)];
 }
 
-/** Plotly, once its script has run. */
-export function plotlyLoaded(script) {
-  if (window.Plotly) return Promise.resolve(window.Plotly);
+/** Plotly, once its script has been fetched and has run. */
+export function loadPlotly(url) {
   return new Promise((resolve, reject) => {
+    const script = document.createElement("script");
     script.addEventListener("load", () => resolve(window.Plotly));
     script.addEventListener("error", () => reject(new Error("Plotly did not load")));
+    script.src = url;
+    document.head.append(script);
   });
 }

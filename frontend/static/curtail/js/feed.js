@@ -1,9 +1,11 @@
 /**
  * The windows of one job: live over a WebSocket, and what is missing over REST.
  *
- * Live batches are numbered. After `hello`, and whenever a number was skipped, everything from
- * the last window held until now is fetched once. Live batches are shown at once even while a
- * fetch is under way; what they brought is newer than the answer and is not overwritten by it.
+ * What will be in view is fetched first, before there is a connection; what is older, up to what
+ * the page keeps, when nothing else is missing. Live batches are numbered. After `hello`, and
+ * whenever a number was skipped, everything from the last window held until now is fetched once.
+ * Live batches are shown at once even while a fetch is under way; what they brought is newer than
+ * the answer and is not overwritten by it.
  */
 
 import { backoffMs } from "./backoff.js";
@@ -14,17 +16,21 @@ import { SteadySocket } from "./socket.js";
 export class Feed {
   #seq = null;
   #connected = false;
+  #greeted = false; // whether there has been a connection
+  #first; // what to fetch first, and what is older: null when they are here
+  #older;
   #missingFromMs = null; // start of what has to be fetched, null when nothing is missing
-  #fetching = false;
+  #fetching = null; // a range, while its fetch is under way
   #fresh = null; // window starts that came live while a fetch is under way
   #retry = null;
   #failures = 0;
-  #aheadMs = 0; // the server's clock minus this browser's
+  #aheadMs; // the server's clock minus this browser's
 
   constructor({
     socketUrl,
     fetchWindows,
     firstRange,
+    aheadMs = 0,
     lastMs,
     onWindows,
     onRefused,
@@ -33,7 +39,10 @@ export class Feed {
     random,
   }) {
     this.fetchWindows = fetchWindows;
-    this.firstRange = firstRange;
+    this.#first = firstRange;
+    this.#older = [firstRange[1] - KEPT_MS, firstRange[0]];
+    this.firstEndMs = firstRange[1];
+    this.#aheadMs = aheadMs;
     this.lastMs = lastMs;
     this.onWindows = onWindows;
     this.clock = clock;
@@ -51,19 +60,27 @@ export class Feed {
 
   start() {
     this.socket.open();
+    this.#fetch();
   }
 
   stop() {
     this.#connected = false;
+    this.#first = this.#older = null;
     this.clock.cancel(this.#retry);
     this.socket.close();
   }
 
   /** connecting | live | behind | reconnecting */
   get connection() {
-    if (!this.#connected) return this.loaded ? "reconnecting" : "connecting";
-    if (!this.loaded) return "connecting";
-    return this.#missingFromMs === null && !this.#fetching ? "live" : "behind";
+    if (!this.loaded || !this.#greeted) return "connecting";
+    if (!this.#connected) return "reconnecting";
+    const fetched = !this.#fetching || this.#fetching === this.#older;
+    return this.#missingFromMs === null && fetched ? "live" : "behind";
+  }
+
+  /** What is older than this has not been fetched yet. */
+  get sinceMs() {
+    return this.#older ? this.#older[1] : -Infinity;
   }
 
   get downSinceMs() {
@@ -87,7 +104,7 @@ export class Feed {
     if (message.type === "hello") {
       this.#aheadMs = message.now_ms - this.clock.now();
       this.#seq = message.seq;
-      this.#connected = true;
+      this.#connected = this.#greeted = true;
       this.#failures = 0;
       this.#missing();
     } else if (message.type === "windows") {
@@ -103,34 +120,37 @@ export class Feed {
 
   #down() {
     this.#connected = false;
-    this.clock.cancel(this.#retry);
   }
 
   #missing() {
-    const last = this.lastMs() ?? -Infinity;
+    const last = this.lastMs() ?? this.firstEndMs;
     this.#missingFromMs = Math.min(this.#missingFromMs ?? Infinity, last);
     this.#fetch();
   }
 
   async #fetch() {
-    if (this.#fetching || !this.#connected || this.#missingFromMs === null) return;
+    const range = this.#next();
+    if (this.#fetching || !range) return;
     const fromMs = this.#missingFromMs;
-    const [startMs, endMs] = this.#range(fromMs);
-    this.#missingFromMs = null;
-    this.#fetching = true;
+    const newest = range !== this.#first && range !== this.#older;
+    if (newest) this.#missingFromMs = null;
+    this.#fetching = range;
     this.#fresh = new Set();
     try {
-      const batch = await this.fetchWindows(startMs, endMs);
-      this.onWindows(batch, this.#fresh);
-      this.loaded = true;
+      const batch = await this.fetchWindows(...range);
+      const fresh = this.#fresh;
+      if (range === this.#first) this.#first = null;
+      if (range === this.#older) this.#older = null;
+      this.#fetching = this.#fresh = null;
       this.#failures = 0;
+      this.loaded = true;
+      this.onWindows(batch, fresh);
     } catch {
       // Still missing, from where it was: live batches have moved the last window held since.
-      this.#missingFromMs = Math.min(this.#missingFromMs ?? Infinity, fromMs);
+      if (newest) this.#missingFromMs = Math.min(this.#missingFromMs ?? Infinity, fromMs);
+      this.#fetching = this.#fresh = null;
       this.#failures += 1;
     }
-    this.#fresh = null;
-    this.#fetching = false;
     if (this.#failures === 0) this.#fetch();
     else {
       this.clock.cancel(this.#retry);
@@ -138,16 +158,11 @@ export class Feed {
     }
   }
 
-  #range(fromMs) {
+  #next() {
+    if (this.#first) return this.#first;
+    if (!this.#connected) return null;
+    if (this.#missingFromMs === null) return this.#older;
     const nowMs = this.serverNowMs();
-    if (fromMs === -Infinity) return this.firstRange(nowMs);
-    return [Math.max(fromMs, nowMs - KEPT_MS), nowMs];
+    return [Math.max(this.#missingFromMs, nowMs - KEPT_MS), nowMs];
   }
-}
-
-/** What to fetch first: the last 15 minutes, or those of a job that ended before them. */
-export function historyRange(nowMs, lastSeenMs) {
-  const silent = lastSeenMs !== null && lastSeenMs < nowMs - KEPT_MS;
-  const endMs = silent ? lastSeenMs + 1000 : nowMs;
-  return [endMs - KEPT_MS, endMs];
 }

@@ -65,14 +65,17 @@ function contents(panel, picture) {
   const extent = { low: Infinity, high: -Infinity };
   for (const { y, x } of found.drawn) stretch(extent, x, y, picture.range);
   const nothing = extent.high === -Infinity && found.drawn.length === found.all.length;
+  const note = nothing && picture.state === "there" ? panel.absent : "";
+  const axis = panel.axis(extent, picture.scale);
   return {
     title: panel.title,
-    note: nothing && picture.state === "there" ? panel.absent : "",
+    note,
     items: nothing ? [] : found.all,
     drawn: found.drawn,
     dotted: panel.dotted,
     px: panel.px,
-    axis: panel.axis(extent, picture.scale),
+    // Where there is nothing to read, a scale would be made up.
+    axis: note ? { ...axis, values: [], labels: [] } : axis,
   };
 }
 

@@ -1,15 +1,15 @@
 /** The job page: wires the feed, the scene and what is drawn from it. */
 
 import { apiUrl, getJson, socketUrl, toLogin } from "./api.js";
-import { Chart, plotlyLoaded } from "./chart.js";
+import { Chart, loadPlotly } from "./chart.js";
 import { Compare } from "./compare.js";
 import { wireControls } from "./controls.js";
 import { wireCopyButtons } from "./copy.js";
 import { part, setText } from "./dom.js";
 import { csvUrl, fileName, pictureOf, savePng } from "./download.js";
 import { showFacts } from "./facts.js";
-import { Feed, historyRange } from "./feed.js";
-import { healthLine } from "./health.js";
+import { Feed } from "./feed.js";
+import { healthLine, Lateness } from "./health.js";
 import { Incidents } from "./incidents.js";
 import { Numbers } from "./numbers.js";
 import { pace } from "./pace.js";
@@ -28,10 +28,13 @@ import { SPANS_MS } from "./view.js";
 import { chosenZone, onZone } from "./zone.js";
 
 const JOB_EVERY_MS = 10_000;
+// Where no chart can be drawn, incidents and techniques come all the same.
+const GO_ON_AFTER_MS = 3000;
 // A click on a number or an incident shows its windows with this much on either side.
 const AROUND_MS = 2500;
 
 const id = part("job").dataset.job;
+const opening = part("opening").dataset; // what the browser is fetching already
 const jobPath = `jobs/${encodeURIComponent(id)}`;
 const chartRoot = part("chart");
 const asked = parse(location.search);
@@ -43,8 +46,8 @@ const look = {
 let job = null;
 let sure = true; // whether the server can be reached, so that the job's state is known
 let gone = false; // the server says that it knows no such job
-let chart = null;
-let Plotly = null;
+let Plotly = null; // a promise of it, once the chart has been drawn
+let wentOn = false;
 let dirty = true;
 let wanted = asked.range; // what the address asks for, until the first windows are here
 
@@ -62,11 +65,21 @@ const scene = new Scene(spanMs, { fetchWindows, nowMs: () => feed.serverNowMs(),
 const feed = new Feed({
   socketUrl: socketUrl(jobPath),
   fetchWindows,
-  firstRange: (nowMs) => historyRange(nowMs, job?.last_seen_ms ?? null),
+  firstRange: [Number(opening.startMs), Number(opening.endMs)],
+  aheadMs: Number(opening.nowMs) - answeredMs(),
   lastMs: () => scene.ring.lastMs,
   onWindows: take,
   onRefused: (code) => (code === NOT_LOGGED_IN ? toLogin() : lose()),
 });
+const chart = new Chart(chartRoot, { canvas: part("lines"), plot: part("plot"), heads: part("heads"), cursor: part("cursor") }, {
+  hidden: look.hidden,
+  onRange: (range) => scene.pause(range),
+  onFollow: () => scene.follow(),
+  onCursor: showCursor,
+  onSize: touch,
+  onToggle: changed,
+});
+const lateness = new Lateness();
 const numbers = new Numbers(part("stats"), part("stats-caption"), ([startMs, endMs]) =>
   scene.pause([startMs - AROUND_MS, endMs + AROUND_MS]),
 );
@@ -92,10 +105,12 @@ function take(batch, skip) {
     wanted = null;
     scene.pause(range);
   }
-  if (batch.latency.source !== "none") part("batch-level").hidden = batch.latency.source !== "batch";
   if (batch.committed?.count.some((records) => records > 0)) part("which-choice").hidden = false;
-  // A batch without windows says nothing of the collector.
-  if (batch.t.length > 0) showHealth(batch.collector);
+  // What comes to fill the ring says nothing of how things are now; nor does a batch without windows.
+  if (batch.t.length > 0 && batch.t.at(-1) === scene.ring.lastMs) {
+    if (batch.latency.source !== "none") part("batch-level").hidden = batch.latency.source !== "batch";
+    showHealth(batch.collector);
+  }
   chartRoot.dataset.points = scene.ring.size;
   chartRoot.dataset.lastWindowMs = scene.ring.lastMs ?? "";
   // Paused, only a refill can change what is in sight.
@@ -108,6 +123,7 @@ function showHealth(collector) {
   const known = Object.entries(collector).filter(([, value]) => value !== null);
   const line = healthLine({ ...job?.collector, ...Object.fromEntries(known) });
   part("health").hidden = !line;
+  part("health").classList.toggle("warn", lateness.told(collector.late, performance.now()));
   setText(part("health"), line);
 }
 
@@ -116,7 +132,7 @@ function changed() {
   const range = scene.paused ? scene.range : wanted;
   const state = { range, spanMs: scene.view.spanMs, ...look, compare: compare.ranges, incident: incidents.open };
   history.replaceState(null, "", format(state));
-  compare.show(look.which, Plotly, chart?.colours);
+  compare.show(look.which, chart.Plotly, chart.colours);
   controls.show(scene, look);
   touch();
   tick();
@@ -168,7 +184,9 @@ function showCursor(atMs, reachMs, series) {
 }
 
 function picture() {
-  return { ...scene.shown, ...look, zone: chosenZone() };
+  const shown = scene.shown;
+  const fetching = !scene.past && shown.range[0] < feed.sinceMs;
+  return { ...shown, ...look, zone: chosenZone(), state: fetching ? "loading" : shown.state };
 }
 
 async function draw() {
@@ -182,9 +200,12 @@ async function draw() {
   chartRoot.dataset.lines = chart.lines;
   chartRoot.dataset.drawMs = tookMs.toFixed(1);
   chartRoot.dataset.drawn = Number(chartRoot.dataset.drawn) + 1;
+  chartRoot.toggleAttribute("data-zoomable", chart.listening);
   const note = { loading: "Loading windows…", failed: "These windows could not be loaded. Trying again.", there: shown.ring.size ? "" : "No windows yet" }[shown.state];
   part("chart-note").hidden = !note;
   setText(part("chart-note"), note);
+  plotly();
+  goOn();
   return tookMs;
 }
 
@@ -194,7 +215,7 @@ function tick() {
   showNumbers(state);
   const lastMs = scene.ring.lastMs;
   const moving = !scene.paused && lastMs !== null && nowMs() - lastMs < scene.view.spanMs / 2;
-  if (chart && feed.loaded && !chart.busy && (dirty || moving)) redraw(dirty);
+  if (feed.loaded && !chart.busy && (dirty || moving)) redraw(dirty);
 }
 
 async function loadJob() {
@@ -222,24 +243,36 @@ function lose() {
   setText(part("trouble"), `The server has no job “${id}” any more. What is drawn here is the last that it sent.`);
 }
 
-async function loadChart() {
-  try {
-    Plotly = await plotlyLoaded(part("plotly"));
-  } catch {
-    setText(part("chart-note"), "The chart could not be loaded. The numbers above are live; reload the page to try again.");
-    return;
-  }
-  const parts = { canvas: part("lines"), plot: part("plot"), heads: part("heads"), cursor: part("cursor") };
-  chart = new Chart(chartRoot, parts, Plotly, {
-    hidden: look.hidden,
-    onRange: (range) => scene.pause(range),
-    onFollow: () => scene.follow(),
-    onCursor: showCursor,
-    onSize: touch,
-    onToggle: changed,
-  });
-  setText(part("chart-note"), "Loading windows…");
-  changed();
+/** Plotly, which is only fetched when the chart has been painted without it. */
+function plotly() {
+  if (Plotly) return Plotly;
+  Plotly = loadPlotly(part("job").dataset.plotly).then(
+    (loaded) => {
+      chart.Plotly = loaded;
+      changed();
+      return loaded;
+    },
+    (error) => {
+      setText(part("chart-caption"), "Zooming with the mouse, the curves of a comparison and PNG could not be loaded: reload the page to try again. Keys work; press ? for them.");
+      throw error;
+    },
+  );
+  // Whoever needs it is told by it; here it is enough that the page says so.
+  Plotly.catch(() => {});
+  return Plotly;
+}
+
+/** What may come after the chart: the first windows have the server to themselves. */
+function goOn() {
+  if (wentOn || gone) return;
+  wentOn = true;
+  incidents.poll();
+  techniques.poll();
+}
+
+/** By this browser's clock, when the server made the page. */
+function answeredMs() {
+  return performance.timeOrigin + performance.getEntriesByType("navigation")[0].responseStart;
 }
 
 const [beat, redraw] = pace(tick, draw);
@@ -249,10 +282,11 @@ const controls = wireControls({
   compare,
   incidents,
   changed,
-  savePng: () => {
+  savePng: async () => {
     const { range } = scene;
-    const made = pictureOf(chart.compose(picture()), { job: id, range, zone: chosenZone(), colours: chart.colours });
-    return savePng(Plotly, made, fileName(id, range, "png"));
+    const about = { job: id, range, zone: chosenZone(), colours: chart.colours, hidden: look.hidden, incidents: incidents.items };
+    const made = pictureOf(chart.compose(picture()), about);
+    return savePng(await plotly(), made, fileName(id, range, "png"));
   },
 });
 document.addEventListener("visibilitychange", () => {
@@ -269,21 +303,16 @@ onZone(() => {
   changed();
 });
 onTheme(() => {
-  chart?.retheme();
+  chart.retheme();
   changed();
 });
 wireCopyButtons();
-loadChart();
 setInterval(() => document.hidden || gone || loadJob(), JOB_EVERY_MS);
 incidents.open = asked.incident;
 compare.ranges = asked.compare;
 compare.fill();
-// The first fetch asks for the job's last 15 minutes, which may be long ago: so know the job first.
-await loadJob();
-if (!gone) {
-  feed.start();
-  changed();
-  beat();
-  incidents.poll();
-  techniques.poll();
-}
+feed.start();
+loadJob();
+changed();
+beat();
+setTimeout(goOn, GO_ON_AFTER_MS);

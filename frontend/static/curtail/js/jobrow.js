@@ -3,13 +3,14 @@
 import { jobUrl } from "./api.js";
 import { element, setText } from "./dom.js";
 import { age, count, duration, NOTHING, text } from "./format.js";
-import { losses } from "./health.js";
+import { lateParts, Lateness, losses } from "./health.js";
 import { Sparkline } from "./sparkline.js";
 import { isOver, sloRatio, violates } from "./worst.js";
 
 export class JobRow {
   #tags = "";
   #techniques = "";
+  #lateness = new Lateness();
 
   constructor(job, { onTag, onEdit }) {
     this.job = job;
@@ -62,10 +63,7 @@ export class JobRow {
     this.#showIncidents(job);
     this.#showTags(job.tags ?? []);
     this.#showTechniques(job.techniques ?? []);
-    const lost = losses(job.collector);
-    setText(this.collector, job.collector ? (lost ? "losses" : "ok") : NOTHING);
-    this.collector.title = lost;
-    this.collector.classList.toggle("warn", lost !== "");
+    this.#showCollector(job.collector);
   }
 
   tick(nowMs) {
@@ -83,6 +81,14 @@ export class JobRow {
     this.bar.hidden = ratio === null || isOver(job);
     // The mark in the middle is the SLO, the end of the bar twice that.
     this.bar.firstElementChild.style.width = `${Math.min(100, (ratio ?? 0) * 50)}%`;
+  }
+
+  #showCollector(collector) {
+    const lost = losses(collector);
+    const late = this.#lateness.told(collector?.late, performance.now());
+    setText(this.collector, collector ? (lost ? "losses" : late ? "late" : "ok") : NOTHING);
+    this.collector.title = [lost, lateParts(collector)].filter(Boolean).join("; ");
+    this.collector.classList.toggle("warn", lost !== "" || late);
   }
 
   #showIncidents({ open_incidents: open, incidents_last_hour: hour }) {

@@ -28,6 +28,8 @@ export class Scene {
     this.ring.put(batch, skip);
     this.intervals.put(batch.activities);
     this.still?.ring.put(batch, skip);
+    // What was missing is missing in the copy too; what is newer than it is not its business.
+    if (skip && this.still) this.still.intervals.put(batch.activities.filter(({ start_ms }) => start_ms < this.still.ring.lastMs));
   }
 
   get paused() {

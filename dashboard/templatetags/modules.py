@@ -1,0 +1,19 @@
+from django import template
+from django.templatetags.static import static
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+
+from dashboard import modules
+
+register = template.Library()
+
+
+@register.simple_tag
+def module(name: str) -> SafeString:
+    """A module of ours, with all that it imports named at once."""
+    links = format_html_join(
+        "\n  ",
+        '<link rel="modulepreload" href="{}">',
+        ((static(each),) for each in modules.needed_by(name)),
+    )
+    return format_html('{}\n  <script type="module" src="{}"></script>', links, static(name))
