@@ -14,6 +14,7 @@ import time
 from collections.abc import Mapping
 
 import numpy as np
+from numpy.typing import NDArray
 
 from benchmarks.cpu import process_s
 from benchmarks.ingest_stream import job_id
@@ -99,19 +100,23 @@ def _measured(
     }
 
 
-def lags(looked: Looked, written_ms: Mapping[int, int], jobs: int, from_ms: float) -> list[float]:
+def lags(
+    looked: Looked, written_ms: Mapping[int, int], jobs: int, from_ms: float
+) -> NDArray[np.float64]:
     """Of every frame written since `from_ms`, from its writing to its look."""
-    found: list[float] = []
-    before: dict[str, int] = {}
+    windows = np.array(sorted(written_ms))
+    wrote_ms = np.array([written_ms[window] for window in windows.tolist()], dtype=np.float64)
+    names = [job_id(at) for at in range(jobs)]
+    before = dict.fromkeys(names, 0)
+    found = [np.empty(0)]
     for at_ms, told in looked:
-        for name in (job_id(at) for at in range(jobs)):
-            newest = told.get(name, 0) // WINDOW_MS
-            first = before.get(name, newest)
-            for window in range(first + 1, newest + 1):
-                if (wrote_ms := written_ms.get(window, 0)) >= from_ms:
-                    found.append(at_ms - wrote_ms)
-            before[name] = newest
-    return found
+        for name in names:
+            after = int(np.searchsorted(windows, told.get(name, 0) // WINDOW_MS, side="right"))
+            if after > before[name]:
+                news_ms = wrote_ms[before[name] : after]
+                found.append(at_ms - news_ms[news_ms >= from_ms])
+                before[name] = after
+    return np.concatenate(found)
 
 
 def not_looked_at(told: Mapping[str, int], written_ms: Mapping[int, int], jobs: int) -> int:
