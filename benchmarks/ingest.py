@@ -11,7 +11,7 @@ import json
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,7 +38,7 @@ DRAIN_S = 5.0
 # Kept up with: nothing was dropped, and what came was looked at within two rounds or so.
 HELD_LAG_MS = 2_500
 
-Looked = list[tuple[float, Mapping[str, int]]]
+Looked = Sequence[tuple[float, Mapping[str, int]]]
 
 
 def run(quick: bool, jobs: int = JOBS) -> Mapping[str, object]:
@@ -76,7 +76,7 @@ def _measured(
     writer.stdin.write("go\n")
     writer.stdin.flush()
     began_s = time.time()
-    looked = asyncio.run(_watch(store, until_s=began_s + warm_s))
+    looked = [*asyncio.run(_watch(store, until_s=began_s + warm_s))]
     cpu_s, at_s = _worker_s(running), time.time()
     looked += asyncio.run(_watch(store, until_s=began_s + seconds))
     cores = (_worker_s(running) - cpu_s) / (time.time() - at_s)
@@ -127,7 +127,7 @@ def not_looked_at(told: Mapping[str, int], written_ms: Mapping[int, int], jobs: 
 
 async def _watch(store: Store, until_s: float) -> Looked:
     """What the worker says it looked at, and when we heard."""
-    found: Looked = []
+    found: list[tuple[float, Mapping[str, int]]] = []
     try:
         while time.time() < until_s:
             told = await store.looked()

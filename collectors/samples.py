@@ -75,15 +75,15 @@ class _Head:
 
     executors: tuple[tuple[str, str], ...]
     ids: tuple[int, ...]
-    _places: dict[frozenset[int], tuple[list[int], list[int]]] = field(default_factory=dict)
+    _places: dict[frozenset[int], tuple[tuple[int, ...], list[int]]] = field(default_factory=dict)
 
-    def places(self, only: frozenset[int]) -> tuple[list[int], list[int]]:
+    def places(self, only: frozenset[int]) -> tuple[tuple[int, ...], list[int]]:
         """Where among the values those of these metrics are, and which metrics an executor has."""
         if (known := self._places.get(only)) is None:
             at = [place for place, id_ in enumerate(self.ids) if id_ in only]
             rows = range(len(self.executors))
             known = (
-                [row * len(self.ids) + place for row in rows for place in at],
+                tuple(row * len(self.ids) + place for row in rows for place in at),
                 [self.ids[place] for place in at],
             )
             self._places[only] = known

@@ -46,11 +46,7 @@ class NotOurs(Exception):
 
 async def running(store: Store, now_ms: int) -> list[str]:
     """Jobs whose collector lives: of the others there is no data, which is not health."""
-    return [
-        each.job_id
-        for each in await store.announcements()
-        if not each.ended_ms and now_ms - each.heartbeat_ms < STALE_AFTER_MS
-    ]
+    return list(await store.running(now_ms - STALE_AFTER_MS + 1))
 
 
 class Detection:

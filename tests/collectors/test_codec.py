@@ -28,7 +28,7 @@ def test_some_of_many_integers_are_those(values: list[int], data: st.DataObject)
     out = Writer()
     for value in (*values, 300):
         out.varint(value)
-    places = data.draw(st.lists(st.integers(0, len(values) - 1)))
+    places = tuple(sorted(data.draw(st.sets(st.integers(0, len(values) - 1)))))
     reader = Reader(out.bytes())
 
     assert reader.picked(len(values), places) == [values[at] for at in places]
@@ -38,7 +38,7 @@ def test_some_of_many_integers_are_those(values: list[int], data: st.DataObject)
 def test_too_few_integers_or_one_without_end_are_garbled() -> None:
     for data, count in ((b"\x01", 2), (b"\x01\x80", 2), (b"\x80" * 11 + b"\x01", 1)):
         with pytest.raises(Garbled):
-            Reader(data).picked(count, [0])
+            Reader(data).picked(count, (0,))
 
 
 @given(st.text())

@@ -86,6 +86,14 @@ async def test_the_pulse_of_a_job_comes_with_its_announcement(tried: Tried) -> N
     assert list(await tried.store.announcements()) == [beating]
 
 
+async def test_jobs_run_while_their_heart_beats_and_they_did_not_end(tried: Tried) -> None:
+    assert list(await tried.store.running(0)) == []
+    tried.announce(announcement(job_id="a.runs", heartbeat_ms=START_MS))
+    tried.announce(announcement(job_id="a.silent", heartbeat_ms=START_MS - 1))
+    tried.announce(announcement(job_id="a.ended", heartbeat_ms=START_MS, ended_ms=START_MS))
+    assert list(await tried.store.running(START_MS)) == ["a.runs"]
+
+
 async def test_a_range_includes_its_start_and_not_its_end(tried: Tried) -> None:
     entries = fill(tried, 10)
     found = await tried.store.entries(FRAMES, entries[2].at_ms, entries[5].at_ms)
@@ -227,6 +235,7 @@ async def test_a_redis_that_is_away_is_unavailable_and_then_back(redis: RedisSer
     redis.stop()
     for call in (
         store.announcements(),
+        store.running(0),
         store.entries(FRAMES, 0, 2**50),
         store.newest_ms(FRAMES),
         store.newest([FRAMES]),

@@ -29,8 +29,8 @@ ROWS = st.lists(
 
 
 def view(windows: int, rows: list[Interval]) -> View:
-    series = np.zeros(windows)
-    return View(START_MS, *[series] * 6, intervals={"flush": rows})
+    none = np.zeros(windows)
+    return View(START_MS, none, none, none, none, none, none, intervals={"flush": rows})
 
 
 @given(ROWS)
