@@ -83,9 +83,13 @@ def _measured(
     told = json.loads(writer.stdout.readline())
     looked += asyncio.run(_watch(store, until_s=time.time() + DRAIN_S))
     written_ms = {int(window): ms for window, ms in told["written_ms"].items()}
-    lags_ms = lags(looked, written_ms, jobs, (began_s + warm_s) * 1000)
-    steady = sorted(ms for ms in written_ms.values() if ms >= (began_s + warm_s) * 1000)
+    warm_ms = (began_s + warm_s) * 1000
+    lags_ms = lags(looked, written_ms, jobs, warm_ms)
+    steady = sorted(ms for ms in written_ms.values() if ms >= warm_ms)
     took_s = (steady[-1] - steady[0]) / 1000
+    looked_per_s = looked_at_per_s(
+        [each for each in looked if each[0] <= steady[-1]], jobs, warm_ms
+    )
     dropped = told["skipped_windows"] * jobs + not_looked_at(looked[-1][1], written_ms, jobs)
     p99_ms = float(np.percentile(lags_ms, 99))
     return {
@@ -95,6 +99,7 @@ def _measured(
         "lag_p99_ms": round(p99_ms),
         "dropped": dropped,
         "held": dropped == 0 and p99_ms <= HELD_LAG_MS,
+        "looked_at_per_s": round(looked_per_s),
         "worker_cores": round(cores, 2),
         "seconds": round(took_s, 1),
     }
@@ -123,6 +128,20 @@ def not_looked_at(told: Mapping[str, int], written_ms: Mapping[int, int], jobs: 
     newest = [told.get(job_id(at), 0) // WINDOW_MS for at in range(jobs)]
     windows = np.array(sorted(written_ms))
     return int(sum(np.count_nonzero(windows > each) for each in newest))
+
+
+def looked_at_per_s(looked: Looked, jobs: int, from_ms: float) -> float:
+    """Frames: where not all are held, this is how many are."""
+    names = [job_id(at) for at in range(jobs)]
+    steady = [
+        (at_ms, sum(told.get(name, 0) // WINDOW_MS for name in names))
+        for at_ms, told in looked
+        if at_ms >= from_ms and all(name in told for name in names)
+    ]
+    if len(steady) < 2:
+        return 0.0
+    (first_ms, before), (last_ms, after) = steady[0], steady[-1]
+    return (after - before) / (last_ms - first_ms) * 1000
 
 
 async def _watch(store: Store, until_s: float) -> Looked:

@@ -76,7 +76,8 @@ class Detection:
                     # One group at least, or a worker with too much to do would never do any.
                     if number and self._clock_s() > until_s:
                         break
-                    runner.run(self._leases.keep(store))
+                    if self._leases.is_short:
+                        runner.run(self._leases.renew(store))
                     self.look(runner.run(self.read(store, group, now_ms)))
                     runner.run(store.tell_looked(self._looked(group)))
             finally:

@@ -1,4 +1,4 @@
-from benchmarks.ingest import lags, not_looked_at
+from benchmarks.ingest import lags, looked_at_per_s, not_looked_at
 from benchmarks.ingest_stream import job_id
 from benchmarks.made_job import PER_SECOND, Bodies, MadeJob
 from collectors import activity, wire
@@ -16,6 +16,16 @@ def test_the_lag_of_a_frame_is_from_its_writing_to_the_first_that_says_it_was_lo
 
     assert sorted(lags(looked, written_ms, 2, 0).tolist()) == [140, 190, 190, 190, 240, 290]
     assert sorted(lags(looked, written_ms, 2, 5_100).tolist()) == [190, 190]
+
+
+def test_looks_are_counted_over_all_jobs() -> None:
+    looked = [
+        (1_000.0, {ONE: 50_000}),
+        (2_000.0, {ONE: 51_000, OTHER: 50_000}),
+        (4_000.0, {ONE: 52_000, OTHER: 51_000}),
+    ]
+
+    assert looked_at_per_s(looked, 2, 0) == 20
 
 
 def test_what_was_never_looked_at_is_dropped() -> None:

@@ -86,15 +86,14 @@ async def test_a_lease_ends_by_the_holders_own_clock() -> None:
     assert not held(leases)
 
 
-async def test_it_is_kept_only_when_it_does_not_last_much_longer() -> None:
+async def test_it_is_to_be_renewed_well_before_it_ends() -> None:
     clock, store = Clock(), MemoryStore()
     leases = Leases("a", 5_000, clock)
+    assert leases.is_short
     await leases.renew(store)
-    clock.now_s += 1
-    await leases.keep(store)
-    clock.now_s += 4.1
-    assert not held(leases)
-    await leases.keep(store)
+    assert not leases.is_short
+    clock.now_s += 2
+    assert leases.is_short
     assert held(leases)
 
 
