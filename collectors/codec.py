@@ -18,10 +18,6 @@ def _unzigzag(value: int) -> int:
     return (value >> 1) ^ -(value & 1)
 
 
-def _optional_signed(value: int) -> int | None:
-    return _unzigzag(value - 1) if value else None
-
-
 def _value(integer: bytes) -> int:
     length = len(integer)
     if length < 3:  # as most are
@@ -201,10 +197,14 @@ class Reader:
         return value - 1 if value else None
 
     def optional_signeds(self, count: int) -> list[int | None]:
-        return [_optional_signed(value) for value in self.varints(count)]
+        return [_unzigzag(value - 1) if value else None for value in self.varints(count)]
 
     def picked_signeds(self, count: int, places: tuple[int, ...]) -> list[int | None]:
-        return [_optional_signed(value) for value in self.picked(count, places)]
+        # Twice as quick as calling what says the same.
+        return [
+            (value - 1 >> 1) ^ -(value - 1 & 1) if value else None
+            for value in self.picked(count, places)
+        ]
 
     def text(self) -> str:
         if not (length := self.varint()):

@@ -17,6 +17,7 @@ anew. Four executors with all of `collectors.metrics` take 230 bytes instead of 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
+from typing import cast
 
 from collectors.codec import Reader, Writer
 
@@ -65,8 +66,10 @@ def read(reader: Reader, only: frozenset[int] | None = None) -> tuple[ExecutorSa
 
 
 def _measured(ids: Sequence[int], values: Sequence[int | None]) -> dict[int, int]:
-    found = zip(ids, values, strict=True)
-    return {id_: value for id_, value in found if value is not None}
+    found = dict(zip(ids, values, strict=True))
+    if None in values:
+        found = {id_: value for id_, value in found.items() if value is not None}
+    return cast(dict[int, int], found)
 
 
 @dataclass(frozen=True)
