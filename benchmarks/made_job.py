@@ -40,8 +40,8 @@ class MadeJob:
 class Bodies:
     """Frames without their heads."""
 
-    def __init__(self) -> None:
-        self._bodies = [_body(window) for window in range(SECONDS * PER_SECOND)]
+    def __init__(self, seconds: int = SECONDS) -> None:
+        self._bodies = [_body(window) for window in range(seconds * PER_SECOND)]
 
     def at(self, window: int) -> bytes:
         return self._bodies[window % len(self._bodies)]

@@ -89,15 +89,17 @@ def _read(reader: Reader) -> Activity:
     if (kind := _KINDS.get(number := reader.byte())) is None:
         raise Garbled(f"an activity of unknown kind: {number}")
     start_us = reader.varint()
+    text, optional = reader.text, reader.optional
+    # In the order of the fields, which is that of the format.
     return Activity(
-        kind=kind,
-        start_us=start_us,
-        end_us=start_us + reader.varint(),
-        executor_id=reader.text(),
-        operator=reader.optional(),
-        partition=reader.optional(),
-        name=reader.text(),
-        reason=reader.text(),
-        input_bytes=reader.optional(),
-        output_bytes=reader.optional(),
+        kind,
+        start_us,
+        start_us + reader.varint(),
+        text(),
+        optional(),
+        optional(),
+        text(),
+        text(),
+        optional(),
+        optional(),
     )

@@ -1,7 +1,6 @@
 """The bytes under every format of ours: LEB128 integers and byte strings behind their length."""
 
 import re
-from collections.abc import Iterable
 from functools import lru_cache
 from uuid import UUID
 
@@ -19,10 +18,6 @@ def _unzigzag(value: int) -> int:
     return (value >> 1) ^ -(value & 1)
 
 
-def _optional_signed(value: int) -> int | None:
-    return _unzigzag(value - 1) if value else None
-
-
 def _value(integer: bytes) -> int:
     length = len(integer)
     if length < 3:  # as most are
@@ -35,8 +30,18 @@ def _value(integer: bytes) -> int:
     return value
 
 
-# Every byte of integers is part of one: those with the high bit go on.
-_INTEGER = re.compile(rb"[\x80-\xff]*[\x00-\x7f]")
+# Bytes with the high bit go on, the first without it ends the integer.
+_INTEGER = rb"[\x80-\xff]*+[\x00-\x7f]"
+
+
+@lru_cache(maxsize=4096)
+def _integers(count: int, places: tuple[int, ...]) -> re.Pattern[bytes]:
+    """So many in a row, with a group for each of the places: skipping at the speed of C."""
+    pattern, after = b"", 0
+    for place in places:
+        pattern += b"(?:%b){%d}(%b)" % (_INTEGER, place - after, _INTEGER)
+        after = place + 1
+    return re.compile(pattern + b"(?:%b){%d}" % (_INTEGER, count - after))
 
 
 @lru_cache(maxsize=4096)
@@ -150,14 +155,14 @@ class Reader:
         self._at += read
         return found
 
-    def picked(self, count: int, places: Iterable[int]) -> list[int]:
-        """Of the next `count` integers those at these places: the others are not worked out, and
-        none of them is too long to be skipped."""
-        found = _INTEGER.findall(self._data, self._at)[:count]
-        if len(found) < count:
+    def picked(self, count: int, places: tuple[int, ...]) -> list[int]:
+        """Of the next `count` integers those at these places, which rise: the others are not worked
+        out, and none of them is too long to be skipped."""
+        found = _integers(count, places).match(self._data, self._at)
+        if not found:
             raise Garbled("an integer that does not end")
-        self._at += len(b"".join(found))
-        return [_value(found[at]) for at in places]
+        self._at = found.end()
+        return [_value(integer) for integer in found.groups()]
 
     def rest(self) -> bytes:
         """What is left, and stays left."""
@@ -192,10 +197,14 @@ class Reader:
         return value - 1 if value else None
 
     def optional_signeds(self, count: int) -> list[int | None]:
-        return [_optional_signed(value) for value in self.varints(count)]
+        return [_unzigzag(value - 1) if value else None for value in self.varints(count)]
 
-    def picked_signeds(self, count: int, places: Iterable[int]) -> list[int | None]:
-        return [_optional_signed(value) for value in self.picked(count, places)]
+    def picked_signeds(self, count: int, places: tuple[int, ...]) -> list[int | None]:
+        # Twice as quick as calling what says the same.
+        return [
+            (value - 1 >> 1) ^ -(value - 1 & 1) if value else None
+            for value in self.picked(count, places)
+        ]
 
     def text(self) -> str:
         if not (length := self.varint()):

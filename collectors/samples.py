@@ -17,6 +17,7 @@ anew. Four executors with all of `collectors.metrics` take 230 bytes instead of 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
+from typing import cast
 
 from collectors.codec import Reader, Writer
 
@@ -65,8 +66,10 @@ def read(reader: Reader, only: frozenset[int] | None = None) -> tuple[ExecutorSa
 
 
 def _measured(ids: Sequence[int], values: Sequence[int | None]) -> dict[int, int]:
-    found = zip(ids, values, strict=True)
-    return {id_: value for id_, value in found if value is not None}
+    found = dict(zip(ids, values, strict=True))
+    if None in values:
+        found = {id_: value for id_, value in found.items() if value is not None}
+    return cast(dict[int, int], found)
 
 
 @dataclass(frozen=True)
@@ -75,15 +78,15 @@ class _Head:
 
     executors: tuple[tuple[str, str], ...]
     ids: tuple[int, ...]
-    _places: dict[frozenset[int], tuple[list[int], list[int]]] = field(default_factory=dict)
+    _places: dict[frozenset[int], tuple[tuple[int, ...], list[int]]] = field(default_factory=dict)
 
-    def places(self, only: frozenset[int]) -> tuple[list[int], list[int]]:
+    def places(self, only: frozenset[int]) -> tuple[tuple[int, ...], list[int]]:
         """Where among the values those of these metrics are, and which metrics an executor has."""
         if (known := self._places.get(only)) is None:
             at = [place for place, id_ in enumerate(self.ids) if id_ in only]
             rows = range(len(self.executors))
             known = (
-                [row * len(self.ids) + place for row in rows for place in at],
+                tuple(row * len(self.ids) + place for row in rows for place in at),
                 [self.ids[place] for place in at],
             )
             self._places[only] = known

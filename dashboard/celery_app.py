@@ -5,21 +5,27 @@ import os
 import django
 from celery import Celery
 from django.conf import settings
-from kombu import Queue
+from kombu import Exchange, Queue
 from kombu.common import Broadcast
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "dashboard.settings")
 django.setup()
 
 # Every worker has jobs of its own, so every worker gets these ticks (`dashboard.leases`).
-EVERY_WORKER = Broadcast("curtail-every-worker")
-to_every_worker = {"queue": EVERY_WORKER.name, "exchange": EVERY_WORKER.name}
+EVERY_WORKER = "curtail-every-worker"
+to_every_worker = {
+    "queue": EVERY_WORKER,
+    "exchange": EVERY_WORKER,
+    "routing_key": EVERY_WORKER,
+    # Celery declares no broadcast, and what is sent to an exchange that is not goes nowhere.
+    "declare": [Exchange(EVERY_WORKER, type="fanout")],
+}
 
 app = Celery("curtail", broker=settings.REDIS_URL)
 app.conf.update(
     task_ignore_result=True,
     task_default_queue="curtail",
-    task_queues=[Queue("curtail"), EVERY_WORKER],
+    task_queues=[Queue("curtail"), Broadcast(EVERY_WORKER, routing_key=EVERY_WORKER)],
     task_routes={
         "dashboard.tasks.detect_incidents": to_every_worker,
         "dashboard.tasks.steer_jobs": to_every_worker,

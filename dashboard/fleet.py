@@ -81,12 +81,13 @@ class Fleet:
         try:
             async with asyncio.timeout(PATIENCE_S):
                 announcements = await self._store.announcements()
+                looked_ms = await self._store.looked()
         except (StoreUnavailable, TimeoutError) as error:
             self._say("away", str(error) or "no answer in time")
             return None
         self._say("ok", "it answers again")
         # Thousands of numbers to round: other pages are served meanwhile.
-        return await asyncio.to_thread(told, announcements)
+        return await asyncio.to_thread(told, announcements, looked_ms)
 
     def _say(self, store: str, why: str) -> None:
         if store != self._said:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from channels.layers import get_channel_layer
+from django.db import connection, transaction
 from django.db.models import OuterRef, QuerySet, Subquery
 
 from collectors.announcement import Announcement
@@ -13,7 +14,6 @@ from dashboard.models import Job, Run
 JOBS_GROUP = "jobs"
 # Heartbeats come every second: five missed is not a hiccup.
 STALE_AFTER_MS = 5_000
-AT_ONCE = 250
 
 RUNNING, STALE, ENDED, FAILED = "running", "stale", "ended", "failed"
 
@@ -52,7 +52,7 @@ def record(announcements: Iterable[Announcement]) -> bool:
     """Writes what is new; true where a page would show something else than its clock."""
     news: list[Announcement] = []
     jobs, runs = Job.objects.in_bulk(), {run.job_id: run for run in newest_runs()}
-    beating: list[tuple[Job, Run]] = []
+    beating: list[tuple[Run, int]] = []
     for announced in announcements:
         job, run = jobs.get(announced.job_id), runs.get(announced.job_id)
         if job and job.last_seen_ms >= announced.heartbeat_ms:
@@ -60,14 +60,23 @@ def record(announcements: Iterable[Announcement]) -> bool:
         if job is None or run is None or _is_news(job, run, announced):
             news.append(announced)
         else:
-            job.last_seen_ms = run.last_seen_ms = announced.heartbeat_ms
-            beating.append((job, run))
+            beating.append((run, announced.heartbeat_ms))
     # With hundreds of jobs all but a few only beat: those are written together.
-    Job.objects.bulk_update([job for job, _ in beating], ["last_seen_ms"], batch_size=AT_ONCE)
-    Run.objects.bulk_update([run for _, run in beating], ["last_seen_ms"], batch_size=AT_ONCE)
+    with transaction.atomic():
+        _seen(Job, [(ms, run.job_id) for run, ms in beating])
+        _seen(Run, [(ms, run.pk) for run, ms in beating])
     for announced in news:
         _write(announced)
     return bool(news)
+
+
+def _seen(model: type[Job] | type[Run], beats: list[tuple[int, Any]]) -> None:
+    """One statement run many times: a `bulk_update` takes ten times as long, every second."""
+    if not beats:
+        return
+    table = connection.ops.quote_name(model._meta.db_table)
+    with connection.cursor() as cursor:
+        cursor.executemany(f"UPDATE {table} SET last_seen_ms = %s WHERE id = %s", beats)
 
 
 def _write(announced: Announcement) -> None:

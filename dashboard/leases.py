@@ -48,10 +48,10 @@ class Leases:
         self._since = dict(await store.hold(self._owner, SHARDS, self._lasting_ms))
         self._until_s = asked_s + self._lasting_ms / 1000
 
-    async def keep(self, store: Store) -> None:
-        """Renews what does not last much longer."""
-        if self._until_s - self._clock_s() < min(SHORT_S, 0.7 * self._lasting_ms / 1000):
-            await self.renew(store)
+    @property
+    def is_short(self) -> bool:
+        """It is time to renew."""
+        return self._until_s - self._clock_s() < min(SHORT_S, 0.7 * self._lasting_ms / 1000)
 
     async def let_go(self, store: Store) -> None:
         self._since = {}

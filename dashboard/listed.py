@@ -13,6 +13,8 @@ from dashboard.models import Run, TechniqueSetting
 from dashboard.steering.techniques import registry
 
 NOTHING = Pulse()
+# Rounds come every second, and a busy worker leaves some out: more than this is not watching.
+WATCHED_WITHIN_MS = 10_000
 
 
 @dataclass(frozen=True)
@@ -22,18 +24,23 @@ class Told:
     announcement: Announcement
     p99_recent: Mapping[str, Any]
     collector: Mapping[str, Any] | None
+    # The newest window that was looked at for incidents.
+    looked_ms: int | None = None
 
     @classmethod
-    def of(cls, announcement: Announcement) -> "Told":
+    def of(cls, announcement: Announcement, looked_ms: int | None = None) -> "Told":
         pulse = announcement.pulse
         if pulse is None:
-            return cls(announcement, recent(NOTHING), None)
+            return cls(announcement, recent(NOTHING), None, looked_ms)
         collector = windows.collector(pulse.health, pulse.load, pulse.busy_share)
-        return cls(announcement, recent(pulse), collector)
+        return cls(announcement, recent(pulse), collector, looked_ms)
+
+    def is_watched(self, now_ms: int) -> bool:
+        return self.looked_ms is not None and now_ms - self.looked_ms < WATCHED_WITHIN_MS
 
 
-def told(announcements: Iterable[Announcement]) -> dict[str, Told]:
-    return {each.job_id: Told.of(each) for each in announcements}
+def told(announcements: Iterable[Announcement], looked_ms: Mapping[str, int]) -> dict[str, Told]:
+    return {each.job_id: Told.of(each, looked_ms.get(each.job_id)) for each in announcements}
 
 
 def as_dict(member: Member, said: Told | None, now_ms: int) -> dict[str, Any]:
@@ -60,6 +67,8 @@ def as_dict(member: Member, said: Told | None, now_ms: int) -> dict[str, Any]:
         "backlog_rows": pulse.backlog_rows if live else None,
         "open_incidents": member.open_incidents,
         "incidents_last_hour": member.incidents_last_hour,
+        # Without this, no incident says nothing: nobody looked.
+        "watched": bool(live and said and said.is_watched(now_ms)),
         "techniques": [_technique(setting) for setting in member.techniques],
         "collector": said and said.collector,
     }

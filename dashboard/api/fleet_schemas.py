@@ -64,6 +64,7 @@ class JobOut(Schema):
     backlog_rows: int | None
     open_incidents: int
     incidents_last_hour: int
+    watched: bool
     techniques: list[TechniqueOut]
     collector: CollectorOut | None
 

@@ -46,11 +46,7 @@ class NotOurs(Exception):
 
 async def running(store: Store, now_ms: int) -> list[str]:
     """Jobs whose collector lives: of the others there is no data, which is not health."""
-    return [
-        each.job_id
-        for each in await store.announcements()
-        if not each.ended_ms and now_ms - each.heartbeat_ms < STALE_AFTER_MS
-    ]
+    return list(await store.running(now_ms - STALE_AFTER_MS + 1))
 
 
 class Detection:
@@ -80,7 +76,8 @@ class Detection:
                     # One group at least, or a worker with too much to do would never do any.
                     if number and self._clock_s() > until_s:
                         break
-                    runner.run(self._leases.keep(store))
+                    if self._leases.is_short:
+                        runner.run(self._leases.renew(store))
                     self.look(runner.run(self.read(store, group, now_ms)))
                     runner.run(store.tell_looked(self._looked(group)))
             finally:

@@ -33,10 +33,9 @@ def steer(store: Store, now_ms: int, leases: Leases) -> None:
         # What is off and known to be off needs no round.
         if setting.mode != Mode.OFF or setting.stand != Stand.OFF:
             by_job.setdefault(setting.job_id, []).append(setting)
-    if not by_job:
-        return
     for job_id, settings in by_job.items():
-        _run(store, leases.keep(store))
+        if leases.is_short:
+            _run(store, leases.renew(store))
         if leases.holds(job_id):
             _steer_job(store, job_id, settings, now_ms, leases)
 

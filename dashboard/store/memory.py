@@ -33,6 +33,10 @@ class MemoryStore:
     async def announcements(self) -> Sequence[Announcement]:
         return list(self._announcements.values())
 
+    async def running(self, since_ms: int) -> Sequence[str]:
+        announced = self._announcements.values()
+        return [a.job_id for a in announced if a.heartbeat_ms >= since_ms and not a.ended_ms]
+
     async def entries(self, stream: Stream, start_ms: int, end_ms: int) -> Sequence[Entry]:
         held = self._streams.get(stream, [])
         times = [entry.at_ms for entry in held]

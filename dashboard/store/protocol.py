@@ -24,6 +24,10 @@ class Store(Protocol):
     async def announcements(self) -> Sequence[Announcement]:
         """What all jobs say of themselves, in no order; unreadable ones are left out."""
 
+    async def running(self, since_ms: int) -> Sequence[str]:
+        """Jobs whose heartbeat is of then or later and that did not end, in no order. Cheaper than
+        all that they say of themselves."""
+
     async def entries(self, stream: Stream, start_ms: int, end_ms: int) -> Sequence[Entry]:
         """Those with start_ms ≤ at_ms < end_ms, oldest first; none of unknown jobs."""
 

@@ -88,6 +88,16 @@ class RedisStore:
         # Hundreds of pulses take a while to read: pages must not wait for it.
         return await asyncio.to_thread(_readable, hashes)
 
+    async def running(self, since_ms: int) -> Sequence[str]:
+        found = await self._reply(self._client().zrangebyscore(keys.JOBS, since_ms, "+inf"))
+        job_ids = [job_id.decode(errors="replace") for job_id in found]
+        pipeline = self._client().pipeline(transaction=False)
+        for job_id in job_ids:
+            pipeline.hget(keys.job(job_id), "ended_ms")
+        ended = await self._reply(pipeline.execute())
+        pairs = zip(job_ids, ended, strict=True)
+        return [job_id for job_id, ended_ms in pairs if ended_ms in (None, b"", b"0")]
+
     async def entries(self, stream: Stream, start_ms: int, end_ms: int) -> Sequence[Entry]:
         found: list[Entry] = []
         at = f"{max(0, start_ms)}"

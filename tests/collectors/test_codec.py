@@ -23,6 +23,24 @@ def test_many_integers_come_back_and_nothing_behind_them_is_touched(
     assert reader.left == len(behind)
 
 
+@given(st.lists(st.integers(min_value=0, max_value=2**64 - 1), min_size=1), st.data())
+def test_some_of_many_integers_are_those(values: list[int], data: st.DataObject) -> None:
+    out = Writer()
+    for value in (*values, 300):
+        out.varint(value)
+    places = tuple(sorted(data.draw(st.sets(st.integers(0, len(values) - 1)))))
+    reader = Reader(out.bytes())
+
+    assert reader.picked(len(values), places) == [values[at] for at in places]
+    assert reader.varint() == 300
+
+
+def test_too_few_integers_or_one_without_end_are_garbled() -> None:
+    for data, count in ((b"\x01", 2), (b"\x01\x80", 2), (b"\x80" * 11 + b"\x01", 1)):
+        with pytest.raises(Garbled):
+            Reader(data).picked(count, (0,))
+
+
 @given(st.text())
 def test_a_text_comes_back(value: str) -> None:
     (out := Writer()).text(value)

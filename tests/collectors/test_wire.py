@@ -15,6 +15,7 @@ from collectors.wire import (
     ExecutorSample,
     Frame,
     Health,
+    Only,
     OperatorState,
     Shuffled,
     TaskCounts,
@@ -101,6 +102,53 @@ def test_a_frame_comes_back_from_its_bytes(frame: Frame) -> None:
 @given(frames, st.binary(max_size=40))
 def test_a_section_of_a_later_curtail_is_passed_over(frame: Frame, payload: bytes) -> None:
     assert decode(encode(frame) + bytes([99, len(payload)]) + payload) == frame
+
+
+ONLY = Only(
+    sections=frozenset((wire.LATENCY, wire.STAMPED, wire.TASKS, wire.EXECUTORS)),
+    metrics=frozenset((1, 9)),
+)
+
+
+def cut(frame: Frame) -> Frame:
+    """As far as ONLY goes."""
+    return Frame(
+        window=frame.window,
+        sequence=frame.sequence,
+        run_id=frame.run_id,
+        latency=frame.latency,
+        stamped=frame.stamped,
+        tasks=frame.tasks,
+        executors=tuple(
+            replace(each, metrics={id_: v for id_, v in each.metrics.items() if id_ in (1, 9)})
+            for each in frame.executors
+        ),
+    )
+
+
+@given(frames)
+def test_a_frame_read_in_part_is_that_part_of_it(frame: Frame) -> None:
+    assert decode(encode(frame), ONLY) == cut(frame)
+
+
+def test_what_is_not_asked_for_is_not_looked_into() -> None:
+    broken = encode(Frame(1, 2, RUN_ID)) + bytes((wire.COMMITTED, 1, 0xFF))
+
+    assert decode(broken, ONLY) == Frame(1, 2, RUN_ID)
+    with pytest.raises(Garbled):
+        decode(broken)
+
+
+def test_executors_that_begin_alike_are_not_taken_for_each_other() -> None:
+    hosts = ["worker-of-a-long-name-1", "worker-of-a-long-name-2"]
+    frames = [
+        Frame(1, 2, RUN_ID, executors=(ExecutorSample("7", host, {1: 5}),) * count)
+        for host in hosts
+        for count in (1, 2)
+    ]
+
+    for frame in frames * 2:
+        assert decode(encode(frame)) == frame
 
 
 def test_a_frame_from_before_skipped_windows_were_counted_is_read() -> None:

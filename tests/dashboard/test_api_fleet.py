@@ -57,6 +57,22 @@ def test_a_job_that_runs_shows_its_numbers(api: Client, memory_store: MemoryStor
     assert job == api.get(JOB).json() | {"last_seen_ms": job["last_seen_ms"]}
 
 
+def test_a_job_is_watched_while_its_newest_windows_are_looked_at(
+    api: Client, memory_store: MemoryStore
+) -> None:
+    def watched(looked_ms: int | None, heartbeat_ms: int) -> bool:
+        memory_store.announce(announcement(heartbeat_ms=heartbeat_ms, pulse=PULSE))
+        if looked_ms is not None:
+            asyncio.run(memory_store.tell_looked({ANNOUNCEMENT.job_id: looked_ms}))
+        return bool(api.get(JOB).json()["watched"])
+
+    now = now_ms()
+    assert not watched(None, now)
+    assert watched(now - 2_000, now)
+    assert not watched(now - 11_000, now)
+    assert not watched(now - 2_000, now - 10_000)
+
+
 def test_a_job_that_fell_silent_is_stale_and_its_last_number_is_not_shown_as_todays(
     api: Client, memory_store: MemoryStore
 ) -> None:

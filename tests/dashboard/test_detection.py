@@ -1,18 +1,23 @@
 """From frames in a store to incidents in the database and alerts in the outbox."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from unittest.mock import patch
 
 import pytest
+from asgiref.sync import async_to_sync
+from django.db import OperationalError
 
 from collectors import activity, keys, wire
 from collectors.activity import Activity, Kind
 from collectors.announcement import Announcement
 from dashboard import jobs
 from dashboard.detection.rounds import Detection, running
+from dashboard.detection.watch import Watch
 from dashboard.jobs import STALE_AFTER_MS
 from dashboard.leases import Leases
 from dashboard.models import AlertEvent, Endpoint, Incident
 from dashboard.store.memory import MemoryStore
+from techniques.incidents import Changes
 from tests.made import ANNOUNCEMENT, START_MS, announcement, frame
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -34,15 +39,15 @@ class World:
 
     def pass_s(self, seconds: int, in_phase: bool = True) -> None:
         for _ in range(seconds):
-            self._second(in_phase)
+            self.second_passes(in_phase)
             self.round()
 
-    def round(self) -> None:
+    def round(self, detection: Detection | None = None) -> None:
         now_ms = START_MS + self.second * 1000
         self.store.announce(announcement(heartbeat_ms=now_ms))
-        self.detection.round(self.store, now_ms)
+        (detection or self.detection).round(self.store, now_ms)
 
-    def _second(self, in_phase: bool) -> None:
+    def second_passes(self, in_phase: bool = True) -> None:
         slow = in_phase and self.second % 4 == 0
         for place in range(20):
             at = self.second * 20 + place
@@ -53,6 +58,23 @@ class World:
         ended = list(_stores(at_us, self.second, in_phase))
         self.store.append(keys.activities(JOB), at_us // 1000 + 950, activity.encode(ended))
         self.second += 1
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now_s = 1_000.0
+
+    def __call__(self) -> float:
+        return self.now_s
+
+    def stand_still(self, work: Callable[..., Changes]) -> Callable[..., Changes]:
+        """The process is held up for a minute while it does this."""
+
+        def held_up(*args: object) -> Changes:
+            self.now_s += 60
+            return work(*args)
+
+        return held_up
 
 
 def _stores(at_us: int, second: int, in_phase: bool) -> Iterator[Activity]:
@@ -142,3 +164,117 @@ async def test_jobs_that_ended_or_fell_silent_are_not_looked_at() -> None:
         store.announce(each)
 
     assert await running(store, now_ms) == ["a.runs"]
+
+
+def workers(world: World) -> tuple[Detection, Detection]:
+    """Two, each with its share of the shards."""
+    leases = [Leases("a"), Leases("b")]
+    for each in leases * 2:
+        async_to_sync(each.renew)(world.store)
+    return Detection(leases[0]), Detection(leases[1])
+
+
+def test_of_two_workers_one_looks_at_a_job(world: World) -> None:
+    both = workers(world)
+    for _ in range(60):
+        world.second_passes()
+        for detection in both:
+            world.round(detection)
+
+    assert Incident.objects.filter(kind="scheduled_shadowsync").count() == 1
+    assert AlertEvent.objects.count() == 0
+
+
+def test_when_one_is_killed_the_other_goes_on_with_its_incidents(world: World) -> None:
+    Endpoint.objects.create(name="on call", url="https://hooks.example/", created_ms=0)
+    first = Leases("a", lasting_ms=50)
+    world.detection = Detection(first)
+    world.pass_s(60)
+    before = Incident.objects.get(kind="scheduled_shadowsync").occurrences
+
+    second = Leases("b")
+    while not second.holds(JOB):
+        async_to_sync(second.renew)(world.store)
+    world.detection = Detection(second)
+    world.pass_s(20)
+
+    incident = Incident.objects.get(kind="scheduled_shadowsync")
+    assert incident.occurrences >= before + 4
+    assert AlertEvent.objects.filter(type="incident.opened").count() == Incident.objects.count()
+
+
+def test_one_killed_before_it_wrote_loses_nothing(world: World) -> None:
+    for _ in range(60):
+        world.second_passes()
+    world.detection = Detection(Leases("b"))
+    world.pass_s(3)
+
+    assert Incident.objects.filter(kind="scheduled_shadowsync").count() == 1
+
+
+def test_two_that_both_believe_to_hold_a_job_open_one_incident(world: World) -> None:
+    Endpoint.objects.create(name="on call", url="https://hooks.example/", created_ms=0)
+    detections = []
+    for owner in ("a", "b"):
+        leases = Leases(owner)
+        async_to_sync(leases.renew)(world.store)
+        detections.append(Detection(leases))
+        # As if the store had been started anew and knew of nobody.
+        async_to_sync(world.store.let_go)(owner)
+    for _ in range(60):
+        world.second_passes()
+    news = async_to_sync(world.store.follow)(
+        {keys.frames(JOB): START_MS - 1, keys.activities(JOB): START_MS - 1}, 1
+    )
+    for detection in detections:
+        detection.look({stream: list(entries) for stream, entries in news.items()})
+
+    assert Incident.objects.filter(kind="scheduled_shadowsync").count() == 1
+    assert AlertEvent.objects.filter(type="incident.opened").count() == Incident.objects.count()
+
+
+def test_a_worker_whose_lease_ran_out_in_mid_round_writes_nothing(world: World) -> None:
+    clock = Clock()
+    leases = Leases("a", 5_000, clock)
+    detection = Detection(leases)
+    async_to_sync(leases.renew)(world.store)
+    for _ in range(60):
+        world.second_passes()
+    news = async_to_sync(detection.read)(world.store, [JOB], START_MS + 60_000)
+    with patch.object(Watch, "add", clock.stand_still(Watch.add)):
+        detection.look(news)
+
+    assert not Incident.objects.exists()
+
+
+def test_what_could_not_be_written_is_found_again(world: World) -> None:
+    for _ in range(60):
+        world.second_passes()
+    with patch("dashboard.detection.records.opened", side_effect=OperationalError("locked")):
+        world.round()
+    assert not Incident.objects.exists()
+    world.round()
+
+    assert Incident.objects.filter(kind="scheduled_shadowsync").count() == 1
+
+
+def test_a_round_ends_when_its_time_is_up_and_the_rest_comes_next(world: World) -> None:
+    names = [f"orders.{at}" for at in range(9)]
+    world.second_passes()
+    for name in names:
+        world.store.announce(announcement(job_id=name, heartbeat_ms=START_MS + 1_000))
+        for entry in async_to_sync(world.store.entries)(keys.frames(JOB), 0, 2**50):
+            world.store.append(keys.frames(name), entry.at_ms, entry.payload)
+    hurried = Detection(world.leases, round_s=0)
+    looked: list[int] = []
+    for _ in range(6):
+        world.round(hurried)
+        looked.append(len(async_to_sync(world.store.looked)()))
+
+    assert looked == [2, 4, 6, 8, 10, 10]
+
+
+def test_a_job_without_frames_is_not_said_to_be_looked_at(world: World) -> None:
+    world.round()
+
+    assert async_to_sync(world.store.looked)() == {}

@@ -86,6 +86,14 @@ async def test_the_pulse_of_a_job_comes_with_its_announcement(tried: Tried) -> N
     assert list(await tried.store.announcements()) == [beating]
 
 
+async def test_jobs_run_while_their_heart_beats_and_they_did_not_end(tried: Tried) -> None:
+    assert list(await tried.store.running(0)) == []
+    tried.announce(announcement(job_id="a.runs", heartbeat_ms=START_MS))
+    tried.announce(announcement(job_id="a.silent", heartbeat_ms=START_MS - 1))
+    tried.announce(announcement(job_id="a.ended", heartbeat_ms=START_MS, ended_ms=START_MS))
+    assert list(await tried.store.running(START_MS)) == ["a.runs"]
+
+
 async def test_a_range_includes_its_start_and_not_its_end(tried: Tried) -> None:
     entries = fill(tried, 10)
     found = await tried.store.entries(FRAMES, entries[2].at_ms, entries[5].at_ms)
@@ -166,6 +174,54 @@ async def test_a_workers_word_holds_for_a_while(tried: Tried) -> None:
     assert not await tried.store.beaten()
 
 
+async def test_an_owner_alone_holds_all_and_goes_on_holding_it(tried: Tried) -> None:
+    first = await tried.store.hold("a", 8, 60_000)
+    assert set(first) == set(range(8))
+    assert dict(await tried.store.hold("a", 8, 60_000)) == dict(first)
+
+
+async def test_owners_share_and_no_two_hold_the_same(tried: Tried) -> None:
+    await tried.store.hold("a", 8, 60_000)
+    assert dict(await tried.store.hold("b", 8, 60_000)) == {}
+    a = await tried.store.hold("a", 8, 60_000)
+    b = await tried.store.hold("b", 8, 60_000)
+    assert (len(a), len(b)) == (4, 4)
+    assert {*a, *b} == set(range(8))
+
+
+async def test_an_uneven_number_is_shared_as_evenly_as_it_goes(tried: Tried) -> None:
+    for owner in ("a", "b", "c") * 2:
+        await tried.store.hold(owner, 8, 60_000)
+    held = [set(await tried.store.hold(owner, 8, 60_000)) for owner in ("a", "b", "c")]
+    assert sorted(map(len, held)) == [2, 3, 3]
+    assert set.union(*held) == set(range(8))
+
+
+async def test_what_is_not_renewed_is_free_after_its_time(tried: Tried) -> None:
+    gone = await tried.store.hold("a", 8, 50)
+    await asyncio.sleep(0.06)
+    taken = await tried.store.hold("b", 8, 60_000)
+    assert set(taken) == set(range(8))
+    assert min(taken.values()) > max(gone.values())
+    assert dict(await tried.store.hold("a", 8, 60_000)) == {}
+
+
+async def test_what_is_let_go_is_free_at_once(tried: Tried) -> None:
+    await tried.store.hold("a", 8, 60_000)
+    await tried.store.let_go("a")
+    assert len(await tried.store.hold("b", 8, 60_000)) == 8
+    await tried.store.let_go("a")
+    assert len(await tried.store.hold("b", 8, 60_000)) == 8
+
+
+async def test_how_far_jobs_were_looked_at_is_told(tried: Tried) -> None:
+    await tried.store.tell_looked({})
+    assert dict(await tried.store.looked()) == {}
+    await tried.store.tell_looked({JOB: START_MS, "other.job": 1})
+    await tried.store.tell_looked({JOB: START_MS + 50})
+    assert dict(await tried.store.looked()) == {JOB: START_MS + 50, "other.job": 1}
+
+
 async def test_counters_do_not_stay_in_redis(redis: RedisServer) -> None:
     store = RedisStore(redis.url)
     await store.count(["a"], 1, 60)
@@ -179,6 +235,7 @@ async def test_a_redis_that_is_away_is_unavailable_and_then_back(redis: RedisSer
     redis.stop()
     for call in (
         store.announcements(),
+        store.running(0),
         store.entries(FRAMES, 0, 2**50),
         store.newest_ms(FRAMES),
         store.newest([FRAMES]),
@@ -186,6 +243,10 @@ async def test_a_redis_that_is_away_is_unavailable_and_then_back(redis: RedisSer
         store.count(["a"], 1, 60),
         store.beat(60),
         store.beaten(),
+        store.hold("a", 8, 1_000),
+        store.let_go("a"),
+        store.tell_looked({JOB: 1}),
+        store.looked(),
     ):
         with pytest.raises(StoreUnavailable):
             await call

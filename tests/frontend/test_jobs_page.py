@@ -168,7 +168,7 @@ def fleet_of(number: int) -> Json:
 
 
 def test_a_row_says_how_a_job_does(base: str, page: Page) -> None:
-    good = fleet.job(5, now_ms()) | {"p99_ms": 217.0, "backlog_rows": 4560}
+    good = fleet.job(5, now_ms()) | {"p99_ms": 217.0, "backlog_rows": 4560, "watched": False}
     bad = fleet.job(10, now_ms()) | {"p99_ms": 1210.0, "open_incidents": 1}
     bad["incidents_last_hour"] = 3
     shown(base, page, listed([good, bad]))
@@ -177,7 +177,9 @@ def test_a_row_says_how_a_job_does(base: str, page: Page) -> None:
     expect(rows.nth(0)).to_contain_text("of 500 ms")
     expect(rows.nth(0)).to_contain_text("3, 1 open")
     expect(rows.nth(0)).to_have_class("violated")
+    expect(rows.nth(0)).not_to_contain_text("no data")
     expect(rows.nth(1)).to_contain_text("4.56 k rows")
+    expect(rows.nth(1)).to_contain_text("no data")
     expect(rows.nth(1)).to_contain_text("Delayed compactions: act")
     expect(rows.nth(1)).not_to_have_class("violated")
     assert "M" in (rows.nth(1).locator(".spark-line").get_attribute("d") or "")

@@ -91,8 +91,12 @@ export class JobRow {
     this.collector.classList.toggle("warn", lost !== "" || late);
   }
 
-  #showIncidents({ open_incidents: open, incidents_last_hour: hour }) {
-    setText(this.incidents, hour === undefined ? NOTHING : open ? `${hour}, ${open} open` : String(hour));
+  #showIncidents({ open_incidents: open, incidents_last_hour: hour, watched, state }) {
+    // Of a job that nobody looks at, no incident is no news at all.
+    const unknown = state === "running" && watched === false ? "no data" : "";
+    const counted = open ? `${hour}, ${open} open` : hour || !unknown ? String(hour) : "";
+    setText(this.incidents, hour === undefined ? NOTHING : [counted, unknown].filter(Boolean).join(", "));
+    this.incidents.title = unknown && "Detection has not seen the last 10 s of this job";
     this.incidents.classList.toggle("open", open > 0);
   }
 
