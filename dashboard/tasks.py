@@ -13,6 +13,7 @@ from dashboard.alerts.delivery import the_courier
 from dashboard.celery_app import app
 from dashboard.detection.rounds import running, the_detection
 from dashboard.health import BEAT_LASTS_S
+from dashboard.judging.rounds import the_judge
 from dashboard.models import AlertEvent, Incident, Job, Run, TechniqueDecision
 from dashboard.steering import rounds
 from dashboard.store import Entry, StoreUnavailable, the_store
@@ -68,6 +69,15 @@ def detect_incidents() -> None:
         detection.look(asyncio.run(news()))
     except StoreUnavailable as error:
         log.warning("incidents cannot be detected now: %s", error)
+
+
+@app.task
+def judge_jobs() -> None:
+    """Whether jobs keep their SLOs, and whether those that run are still heard of."""
+    try:
+        the_judge().round(the_store(), time.time_ns() // 1_000_000)
+    except StoreUnavailable as error:
+        log.warning("jobs cannot be judged now: %s", error)
 
 
 @app.task
