@@ -13,7 +13,7 @@ export function tableOne(rows, spans, zone, onShow) {
     element(
       "thead",
       {},
-      element("tr", {}, head("", { colspan: "2" }), head("Flushes", { colspan: "3", scope: "colgroup", class: "of-flush" }), head("Compactions", { colspan: "3", scope: "colgroup", class: "of-compaction" })),
+      element("tr", {}, element("td", { colspan: "2" }), head("Flushes", { colspan: "3", scope: "colgroup", class: "of-flush" }), head("Compactions", { colspan: "3", scope: "colgroup", class: "of-compaction" })),
       element("tr", {}, ...["Stage", `Checkpoint (${zoneName(newestMs, zone)})`, "count", "mean ms", "MB", "count", "mean ms", "MB"].map((label) => head(label))),
     ),
     element("tbody", {}, ...rows.map((row) => tableRow(row, spans, zone, onShow))),
@@ -40,6 +40,6 @@ function shown(row, name) {
   const of = name.startsWith("flush") ? "flushes" : "compactions";
   // Nothing was compacted: there is no mean of nothing.
   if (name !== of && !row[of]) return "–";
-  const value = row[name];
-  return Number.isInteger(value) || value >= 100 ? String(Math.round(value)) : value.toPrecision(value < 1 ? 2 : 3);
+  if (name === of) return String(row[name]);
+  return row[name].toFixed(row[name] >= 100 ? 0 : row[name] >= 10 || name.endsWith("_ms") ? 1 : 2);
 }
