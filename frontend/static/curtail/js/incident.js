@@ -32,7 +32,14 @@ const ACTS = {
 
 const { incident: id, job } = part("incident").dataset;
 const asked = new URLSearchParams(location.search);
-const zoomed = new Zoomed({ jobPath: `jobs/${encodeURIComponent(job)}` });
+const zoomed = new Zoomed({
+  jobPath: `jobs/${encodeURIComponent(job)}`,
+  onMove: () => {
+    // Where somebody looks closely, the next occurrence must not take the view away.
+    pickedMs ??= zoomed.chosen[0];
+    showJobLink();
+  },
+});
 let incident = null;
 let cards = null;
 let polls = 0;

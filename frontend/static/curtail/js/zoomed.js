@@ -24,6 +24,7 @@ const PAN = 0.25;
 const REACH_MS = RETENTION_MS / 2;
 
 const NOTES = { loading: "Loading windows…", failed: "These windows could not be loaded. Trying again." };
+const NOT_RECEIVED = "No windows of this time were received.";
 
 export class Zoomed {
   #chart = null;
@@ -32,8 +33,10 @@ export class Zoomed {
   #fetchedMs = 0;
   #bands = [];
 
-  constructor({ jobPath }) {
+  /** `onMove` is told when the user zooms or pans: then the view is theirs. */
+  constructor({ jobPath, onMove }) {
     this.jobPath = jobPath;
+    this.onMove = onMove;
     this.spans = [];
     this.chosen = null; // [startMs, endMs]
     this.panels = [];
@@ -41,16 +44,17 @@ export class Zoomed {
     this.root = part("chart");
     this.scene = new Scene(SPAN_MS, {
       fetchWindows: (startMs, endMs) => this.#fetch(startMs, endMs),
-      nowMs: () => Math.min(Date.now(), this.#latestMs() + REACH_MS),
+      // The browser's clock may be behind: what was found is never in the future.
+      nowMs: () => Math.min(Math.max(Date.now(), this.#latestMs() + AFTER_MS), this.#latestMs() + REACH_MS),
       onChange: () => this.touch(),
       blockMs: BLOCK_MS,
     });
     wireKeys({
-      "+": () => this.scene.zoom(0.5),
-      "=": () => this.scene.zoom(0.5),
-      "-": () => this.scene.zoom(2),
-      ArrowLeft: () => this.scene.pan(-PAN),
-      ArrowRight: () => this.scene.pan(PAN),
+      "+": () => this.#move((scene) => scene.zoom(0.5)),
+      "=": () => this.#move((scene) => scene.zoom(0.5)),
+      "-": () => this.#move((scene) => scene.zoom(2)),
+      ArrowLeft: () => this.#move((scene) => scene.pan(-PAN)),
+      ArrowRight: () => this.#move((scene) => scene.pan(PAN)),
       Home: () => this.back(),
     });
     onZone(() => this.touch(true));
@@ -75,7 +79,7 @@ export class Zoomed {
     const parts = { canvas: part("lines"), plot: part("plot"), heads: part("heads"), cursor: part("cursor") };
     this.#chart = new Chart(this.root, parts, Plotly, {
       hidden: this.hidden,
-      onRange: (range) => this.scene.pause(range),
+      onRange: (range) => this.#move((scene) => scene.pause(range)),
       onFollow: () => this.back(),
       onCursor: (...at) => this.#read(...at),
       onSize: () => this.touch(true),
@@ -112,6 +116,12 @@ export class Zoomed {
     });
   }
 
+  #move(how) {
+    if (!this.chosen) return;
+    how(this.scene);
+    this.onMove();
+  }
+
   async #draw() {
     if (this.#chart.busy) {
       setTimeout(() => this.touch(), 50);
@@ -121,7 +131,8 @@ export class Zoomed {
     const here = JSON.stringify([shown.range, this.panels.map(({ id }) => id)]);
     // What is there stays until there is more of it.
     if (shown.state === "loading" && this.#drawn === here) return;
-    const gone = shown.state === "there" && !holds(shown.ring, shown.range);
+    const empty = shown.state === "there" && !holds(shown.ring, shown.range);
+    const gone = empty && shown.range[0] <= this.chosen[0] && this.chosen[0] <= shown.range[1];
     part("gone").hidden = !gone;
     part("zoomed").hidden = gone;
     if (gone) {
@@ -129,7 +140,7 @@ export class Zoomed {
       setText(part("gone"), whyGone(shown.range[1]));
       return;
     }
-    const note = NOTES[shown.state] ?? "";
+    const note = empty ? NOT_RECEIVED : (NOTES[shown.state] ?? "");
     part("chart-note").hidden = !note;
     setText(part("chart-note"), note);
     await this.#chart.draw({ ...shown, scale: "log", which: WHICH, hidden: this.hidden, panels: this.panels, zone: chosenZone() });
@@ -197,5 +208,5 @@ function holds(ring, [startMs, endMs]) {
 function whyGone(endMs) {
   return Date.now() - endMs > RETENTION_MS
     ? "The 50 ms windows of this time are no longer kept: of each job an hour is. What the detector wrote down is below."
-    : "No windows of this time were received.";
+    : NOT_RECEIVED;
 }
