@@ -35,11 +35,6 @@ app.conf.update(
             "schedule": 1.0,
             "options": {"expires": 1.0},
         },
-        "judge-jobs": {
-            "task": "dashboard.tasks.judge_jobs",
-            "schedule": 1.0,
-            "options": {"expires": 1.0},
-        },
         "deliver-alerts": {
             "task": "dashboard.tasks.deliver_alerts",
             "schedule": 1.0,

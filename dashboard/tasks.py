@@ -25,8 +25,9 @@ DAY_MS = 86_400_000
 
 @app.task
 def register_jobs() -> None:
-    """Jobs that announce themselves in Redis become records, and pages hear of it."""
-    store = the_store()
+    """Jobs that announce themselves in Redis become records, and pages hear of it. Then they are
+    judged by what they announced: to read that takes longer than both."""
+    store, judge = the_store(), the_judge()
 
     async def announcements() -> list[Announcement]:
         try:
@@ -39,9 +40,15 @@ def register_jobs() -> None:
         announced = asyncio.run(announcements())
     except StoreUnavailable as error:
         log.warning("jobs cannot be registered now: %s", error)
+        judge.store_away()
         return
     if jobs.record(announced):
         asyncio.run(jobs.tell_pages())
+    try:
+        judge.round(store, announced, time.time_ns() // 1_000_000)
+    except StoreUnavailable as error:
+        log.warning("jobs cannot be judged now: %s", error)
+        judge.store_away()
 
 
 @app.task
@@ -69,15 +76,6 @@ def detect_incidents() -> None:
         detection.look(asyncio.run(news()))
     except StoreUnavailable as error:
         log.warning("incidents cannot be detected now: %s", error)
-
-
-@app.task
-def judge_jobs() -> None:
-    """Whether jobs keep their SLOs, and whether those that run are still heard of."""
-    try:
-        the_judge().round(the_store(), time.time_ns() // 1_000_000)
-    except StoreUnavailable as error:
-        log.warning("jobs cannot be judged now: %s", error)
 
 
 @app.task

@@ -1,12 +1,12 @@
-"""What the worker does every second: one read of what jobs announce, one query each for promises
-and for runs, and frames of the few jobs that are near their promise.
+"""What the worker does every second with what jobs announced: one query each for promises and for
+runs, and a read of frames for the few jobs that are near their promise.
 
 What was judged and told is in the database, so a worker that starts anew neither repeats nor
 forgets it; and it is written only where it is still as it was read, so two workers tell it once.
 """
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -21,7 +21,7 @@ from dashboard.jobs import RUNNING, Beat
 from dashboard.judging import losses, promises, telling
 from dashboard.judging.promises import Minute, Standing
 from dashboard.models import Run, Slo
-from dashboard.store import Store, StoreUnavailable
+from dashboard.store import Store
 
 # A minute of frames takes tens of milliseconds to read: when all jobs are slow at once, they
 # take turns.
@@ -44,18 +44,20 @@ class Judge:
     def __init__(self) -> None:
         self._sureness = losses.Sureness()
 
-    def round(self, store: Store, now_ms: int) -> None:
-        slos = list(Slo.objects.filter(p99_ms__isnull=False))
-        try:
-            announced, cases, p99s = asyncio.run(_read(store, slos, now_ms))
-        except StoreUnavailable:
-            self._sureness.reset()
-            raise
+    def round(self, store: Store, announcements: Iterable[Announcement], now_ms: int) -> None:
+        announced = {each.job_id: each for each in announcements}
         if self._sureness.at(now_ms):
             _note_losses(announced, now_ms)
+        cases = _cases(Slo.objects.filter(p99_ms__isnull=False), announced, now_ms)
+        near = sorted((case for case in cases if case.needs_frames), key=_judged_ms)[:MOST_READ]
+        p99s = asyncio.run(_read(store, near)) if near else {}
         for case in cases:
             if not case.needs_frames or case.slo.pk in p99s:
                 _note(case, p99s.get(case.slo.pk))
+
+    def store_away(self) -> None:
+        """What is read next may be old."""
+        self._sureness.reset()
 
 
 @cache
@@ -64,20 +66,14 @@ def the_judge() -> Judge:
     return Judge()
 
 
-async def _read(
-    store: Store, slos: Sequence[Slo], now_ms: int
-) -> tuple[dict[str, Announcement], list[Case], dict[int, float | None]]:
+async def _read(store: Store, near: Sequence[Case]) -> dict[int, float | None]:
     try:
-        announced = {each.job_id: each for each in await store.announcements()}
-        cases = _cases(slos, announced, now_ms)
-        near = sorted((case for case in cases if case.needs_frames), key=_judged_ms)
-        p99s = {case.slo.pk: await _p99_ms(store, case) for case in near[:MOST_READ]}
-        return announced, cases, p99s
+        return {case.slo.pk: await _p99_ms(store, case) for case in near}
     finally:
         await store.close()
 
 
-def _cases(slos: Sequence[Slo], announced: Mapping[str, Announcement], now_ms: int) -> list[Case]:
+def _cases(slos: Iterable[Slo], announced: Mapping[str, Announcement], now_ms: int) -> list[Case]:
     """Those to be judged now: of running jobs that completed a bin since."""
     found = []
     for slo in slos:

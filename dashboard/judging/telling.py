@@ -22,10 +22,10 @@ def violated(slo: Slo, since_ms: int, p99_ms: float) -> Event:
         job=slo.job_id,
         kind=SLO_KIND,
         severity=Severity.CRITICAL if p99_ms >= CRITICAL * promised_ms else Severity.WARNING,
-        title=f"p99 is {p99_ms:.0f} ms, {promised_ms:.0f} ms are promised",
+        title=f"p99 is {_ms(p99_ms)} ms, {_ms(promised_ms)} ms are promised",
         explanation=(
-            f"Of the records of the last minute, one in a hundred took longer than {p99_ms:.0f} "
-            f"ms. That was above the SLO of {promised_ms:.0f} ms in {IN_A_ROW} judgements in a "
+            f"Of the records of the last minute, one in a hundred took longer than {_ms(p99_ms)} "
+            f"ms. That was above the SLO of {_ms(promised_ms)} ms in {IN_A_ROW} judgements in a "
             f"row, {BIN_MS // 1000} s apart."
         ),
         onset_ms=since_ms,
@@ -40,9 +40,9 @@ def restored(slo: Slo, since_ms: int, end_ms: int) -> Event:
         slo,
         since_ms,
         end_ms,
-        f"p99 is within {promised_ms:.0f} ms again",
+        f"p99 is within {_ms(promised_ms)} ms again",
         f"For {BINS * BIN_MS // 1000} s no p99 of {BIN_MS // 1000} s was above the SLO of "
-        f"{promised_ms:.0f} ms.",
+        f"{_ms(promised_ms)} ms.",
     )
 
 
@@ -96,3 +96,8 @@ def _over(slo: Slo, since_ms: int, end_ms: int, title: str, explanation: str) ->
 
 def _page(job_id: str) -> str:
     return f"/jobs/{quote(job_id, safe='')}"
+
+
+def _ms(ms: float) -> str:
+    """Three digits that count: a promise of half a millisecond is not one of none."""
+    return f"{ms:.0f}" if ms >= 100 else f"{ms:.3g}"

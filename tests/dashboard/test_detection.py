@@ -106,8 +106,8 @@ def test_what_could_not_be_written_down_is_found_again(
     with monkeypatch.context() as patched:
         # As when a job is looked at before its record is there, or the database is away.
         patched.setattr(rounds, "_write", lambda *_: 1 / 0)
-        world.pass_s(60)
-    world.pass_s(5)
+        world.pass_s(40)
+    world.pass_s(3)
 
     assert Incident.objects.filter(kind="scheduled_shadowsync").count() == 1
 

@@ -1,22 +1,26 @@
 """From heartbeats in a store to promises broken and kept, and collectors lost, in the outbox."""
 
+import time
 from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
+from asgiref.sync import async_to_sync
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from collectors import keys, wire
+from collectors.announcement import Announcement
 from collectors.pulse import BIN_MS, Recent
 from dashboard import jobs, slos
+from dashboard.celery_app import app
 from dashboard.jobs import STALE_AFTER_MS
 from dashboard.judging.losses import SURE_AFTER_MS
-from dashboard.judging.rounds import MOST_READ, Judge
+from dashboard.judging.rounds import MOST_READ, Judge, the_judge
 from dashboard.models import AlertEvent, Run, Slo
 from dashboard.store import StoreUnavailable
 from dashboard.store.memory import MemoryStore
-from dashboard.tasks import judge_jobs
+from dashboard.tasks import register_jobs
 from tests.dashboard.alerts.made import endpoint
 from tests.made import ANNOUNCEMENT, PULSE, START_MS, announcement, frame
 
@@ -57,7 +61,8 @@ class World:
         jobs.record([said])
 
     def round(self) -> None:
-        self.judge.round(self.store, self.now_ms)
+        said = async_to_sync(self.store.announcements)()
+        self.judge.round(self.store, said, self.now_ms)
 
     def told(self) -> list[tuple[str, str]]:
         return [(each.type, each.event["severity"]) for each in AlertEvent.objects.all()]
@@ -262,20 +267,10 @@ def test_a_job_started_anew_is_not_lost_because_its_last_run_is(world: World) ->
     assert world.told() == []
 
 
-def test_after_redis_was_away_old_heartbeats_mean_nothing_yet(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_after_redis_was_away_old_heartbeats_mean_nothing_yet(world: World) -> None:
     sure(world)
-
-    async def away() -> None:
-        raise StoreUnavailable("connection refused")
-
-    with monkeypatch.context() as patched:
-        patched.setattr(world.store, "announcements", away)
-        world.now_ms += 8_000
-        with pytest.raises(StoreUnavailable):
-            world.round()
-    world.now_ms += 1_000
+    world.judge.store_away()
+    world.now_ms += 9_000
     world.round()
     assert world.told() == []
     world.beat()
@@ -283,7 +278,7 @@ def test_after_redis_was_away_old_heartbeats_mean_nothing_yet(
     assert world.told() == []
 
 
-def test_three_hundred_jobs_take_two_queries_and_one_read(
+def test_three_hundred_jobs_take_two_queries_and_few_reads(
     memory_store: MemoryStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     judge, now_ms = Judge(), BEGIN_MS + BIN_MS
@@ -296,34 +291,54 @@ def test_three_hundred_jobs_take_two_queries_and_one_read(
         read.append(stream.job_id)
         return await entries(stream, *span)
 
-    def beat() -> None:
+    def beats() -> list[Announcement]:
         said = [announcement(job_id=name, heartbeat_ms=now_ms, pulse=slow) for name in names]
         jobs.record(said)
-        for each in said:
-            memory_store.announce(each)
+        return said
 
     monkeypatch.setattr(memory_store, "entries", counted)
-    beat()
+    said = beats()
     Slo.objects.bulk_create(Slo(job_id=name, p99_ms=PROMISED_MS) for name in names)
-    judge.round(memory_store, now_ms)
+    judge.round(memory_store, said, now_ms)
     # All are near their promise at once: they take turns.
     assert len(set(read)) == len(read) == MOST_READ
     Slo.objects.update(p99_ms=1_000.0)
     now_ms += SURE_AFTER_MS
-    beat()
-    judge.round(memory_store, now_ms)
+    said = beats()
+    judge.round(memory_store, said, now_ms)
     with CaptureQueriesContext(connection) as queries:
-        judge.round(memory_store, now_ms)
+        judge.round(memory_store, said, now_ms)
     assert len(queries) == 2
     assert len(read) == MOST_READ
 
 
-def test_the_beat_asks_for_it_and_a_redis_that_is_away_is_said(
-    memory_store: MemoryStore, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+def test_the_worker_judges_what_it_has_read(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    rounds: list[list[str]] = []
+
+    def noted(_judge: Judge, _store: Any, said: list[Announcement], _now_ms: int) -> None:
+        rounds.append([each.job_id for each in said])
+
+    monkeypatch.setattr(Judge, "round", noted)
+    app.tasks[app.conf.beat_schedule["register-jobs"]["task"]]()
+    assert rounds == [[JOB]]
+
+
+@pytest.mark.parametrize("method", ["announcements", "entries"])
+def test_a_redis_that_is_away_is_said_and_nobody_is_lost_for_it(
+    world: World,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    method: str,
 ) -> None:
-    async def away() -> None:
+    async def away(*_: Any) -> None:
         raise StoreUnavailable("connection refused")
 
-    monkeypatch.setattr(memory_store, "announcements", away)
-    judge_jobs()
-    assert "cannot be judged now" in caplog.text
+    resets: list[Judge] = []
+    monkeypatch.setattr(Judge, "store_away", lambda judge: resets.append(judge))
+    world.now_ms = time.time_ns() // 1_000_000
+    world.bins = [900_000]
+    world.beat()
+    monkeypatch.setattr(world.store, method, away)
+    register_jobs()
+    assert "connection refused" in caplog.text
+    assert resets == [the_judge()]

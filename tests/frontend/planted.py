@@ -7,6 +7,7 @@ own. Records of the slow batches wait. Made up, and the same for the same second
 
 import random
 from collections.abc import Iterator
+from dataclasses import replace
 
 from redis import Redis
 
@@ -77,23 +78,21 @@ def _activities(second: int) -> Iterator[Activity]:
         yield Activity(Kind.GC, at_us + 700_000, at_us + 724_000, "1", name="G1 Young Generation")
     for stage in (0, 1):
         for store in range(STORES):
-            where = {"executor_id": "1" if store % 2 else "2", "operator": stage}
+            executor = "1" if store % 2 else "2"
             from_us = at_us + 180_000 + chance.randrange(40_000)
             until_us = from_us + chance.randrange(14_000, 45_000)
             size = chance.randrange(800_000, 1_100_000)
-            yield Activity(
-                Kind.FLUSH, from_us, until_us, partition=store, input_bytes=size, **where
-            )
-            phase = 0 if stage == 0 else store % EVERY
-            if second % EVERY == phase:
+            flush = Activity(Kind.FLUSH, from_us, until_us, executor, stage, store)
+            yield replace(flush, input_bytes=size)
+            if second % EVERY == (0 if stage == 0 else store % EVERY):
                 lasts_us = chance.randrange(280_000, 520_000) if stage == 0 else 90_000
-                yield Activity(
-                    Kind.COMPACTION,
-                    until_us + 2_000,
-                    until_us + 2_000 + lasts_us,
-                    partition=store,
+                starts_us = until_us + 2_000
+                yield replace(
+                    flush,
+                    kind=Kind.COMPACTION,
+                    start_us=starts_us,
+                    end_us=starts_us + lasts_us,
                     input_bytes=EVERY * size,
-                    **where,
                 )
 
 
