@@ -205,7 +205,7 @@ function pick(startMs) {
 /** The occurrence that was chosen, or the newest. */
 function showPicked() {
   const spans = spansOf(incident);
-  const found = spans.find(([startMs]) => startMs === pickedMs) ?? spans.at(-1);
+  const found = spans.find(([startMs]) => startMs === pickedMs) ?? pickedEarlier(spans) ?? spans.at(-1);
   const root = part("occurrences");
   for (const chip of root.children) chip.setAttribute("aria-pressed", String(Number(chip.value) === found[0]));
   const chip = root.querySelector("[aria-pressed=true]");
@@ -216,6 +216,12 @@ function showPicked() {
   zoomed.touch(true);
   setText(part("panels-kind"), `The ${panelsOf(incident.kind).length} that matter`);
   showJobLink();
+}
+
+/** One that the detector no longer sees stays where it was, as long as it can be of this incident. */
+function pickedEarlier(spans) {
+  if (zoomed.chosen?.[0] === pickedMs) return zoomed.chosen;
+  return pickedMs >= incident.onset_ms && pickedMs <= spans.at(-1)[1] ? [pickedMs, pickedMs] : null;
 }
 
 function step(direction) {
