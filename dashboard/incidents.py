@@ -1,4 +1,4 @@
-"""Incidents as the API shows them, where they are found, and that somebody has seen one."""
+"""Incidents as the API shows them, where they are found, and what people do with one."""
 
 from typing import Any
 
@@ -6,6 +6,8 @@ from django.db import transaction
 from django.db.models import Count, Q, QuerySet
 
 from dashboard import audit
+from dashboard.alerts import outbox
+from dashboard.alerts.events import Event, Severity, Type
 from dashboard.models import Incident
 
 HOUR_MS = 3_600_000
@@ -47,14 +49,10 @@ def overlapping(job_id: str, start_ms: int, end_ms: int) -> QuerySet[Incident]:
     )
 
 
-def found(state: str = "", job_id: str = "") -> QuerySet[Incident]:
+def found(state: str = "", job_id: str = "", kind: str = "") -> QuerySet[Incident]:
     """Newest first."""
-    incidents = Incident.objects.all()
-    if state:
-        incidents = incidents.filter(state=state)
-    if job_id:
-        incidents = incidents.filter(job_id=job_id)
-    return incidents
+    wanted = {"state": state, "job_id": job_id, "kind": kind}
+    return Incident.objects.filter(**{name: value for name, value in wanted.items() if value})
 
 
 def tally(now_ms: int) -> dict[str, tuple[int, int]]:
@@ -72,25 +70,63 @@ def tally(now_ms: int) -> dict[str, tuple[int, int]]:
     return {job_id: (open_now, last_hour) for job_id, open_now, last_hour in counts}
 
 
+@transaction.atomic
 def acknowledge(incident_id: int, who: str, reason: str, now_ms: int) -> Incident:
     """Somebody has seen it. Raises `Incident.DoesNotExist` or `NotOpen`."""
-    with transaction.atomic():
-        incident = Incident.objects.select_for_update().get(pk=incident_id)
-        if incident.state != State.OPEN:
-            raise NotOpen(incident)
-        incident.state = State.ACKNOWLEDGED
-        incident.acknowledged_by, incident.acknowledged_ms = who, now_ms
-        incident.save(update_fields=["state", "acknowledged_by", "acknowledged_ms"])
-        audit.record(
-            who,
-            "incident.acknowledged",
-            f"{incident.kind} #{incident.pk}",
-            incident.job_id,
-            {"state": State.OPEN},
-            {"state": State.ACKNOWLEDGED},
-            reason,
-        )
-        return incident
+    incident = Incident.objects.select_for_update().get(pk=incident_id)
+    if incident.state != State.OPEN:
+        raise NotOpen(incident)
+    incident.acknowledged_by, incident.acknowledged_ms = who, now_ms
+    _put(incident, State.ACKNOWLEDGED, who, reason)
+    return incident
+
+
+@transaction.atomic
+def resolve(incident_id: int, who: str, reason: str, now_ms: int) -> Incident:
+    """Somebody says that it is over, before the worker does. Raises as `acknowledge` does."""
+    incident = Incident.objects.select_for_update().get(pk=incident_id)
+    if incident.state == State.RESOLVED:
+        raise NotOpen(incident)
+    incident.end_ms = max(incident.onset_ms, now_ms)
+    _put(incident, State.RESOLVED, who, reason)
+    outbox.publish(_resolved(incident, who), now_ms)
+    return incident
+
+
+def path(incident_id: int) -> str:
+    """Of the page that an alert leads to."""
+    return f"/incidents/{incident_id}"
+
+
+def _put(incident: Incident, state: State, who: str, reason: str) -> None:
+    before = State(incident.state)
+    incident.state = state
+    incident.save(update_fields=["state", "end_ms", "acknowledged_by", "acknowledged_ms"])
+    audit.record(
+        who,
+        f"incident.{state.value}",
+        f"{incident.kind} #{incident.pk}",
+        incident.job_id,
+        {"state": before},
+        {"state": state},
+        reason,
+    )
+
+
+def _resolved(incident: Incident, who: str) -> Event:
+    return Event(
+        type=Type.INCIDENT_RESOLVED,
+        job=incident.job_id,
+        kind=incident.kind,
+        severity=Severity(incident.severity),
+        title=incident.title,
+        explanation=f"{who} said that it is over. {incident.explanation}",
+        onset_ms=incident.onset_ms,
+        end_ms=incident.end_ms,
+        incident_id=incident.pk,
+        evidence={each["name"]: each["value"] for each in incident.evidence.get("facts", ())},
+        link=path(incident.pk),
+    )
 
 
 def _since(incidents: QuerySet[Incident], start_ms: int) -> QuerySet[Incident]:

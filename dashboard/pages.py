@@ -7,9 +7,10 @@ from django.shortcuts import render
 from dashboard import fleet
 from dashboard.alerts.events import SUBSCRIBABLE, Severity
 from dashboard.alerts.formats import Format
-from dashboard.models import Job
+from dashboard.models import Incident, Job
 from dashboard.opening import opening
 from dashboard.roles import Role, role_of
+from techniques.detectors import RULES
 
 
 def jobs(request: HttpRequest) -> HttpResponse:
@@ -23,6 +24,20 @@ def job(request: HttpRequest, job_id: str) -> HttpResponse:
         raise Http404(f"no job {job_id}") from None
     at = opening(request.GET, found.last_seen_ms, fleet.now())
     return render(request, "job.html", {"job": found, "opening": at})
+
+
+def incidents(request: HttpRequest) -> HttpResponse:
+    return render(
+        request, "incidents.html", {"kinds": list(RULES), "states": Incident.State.values}
+    )
+
+
+def incident(request: HttpRequest, incident_id: int) -> HttpResponse:
+    try:
+        found = Incident.objects.select_related("job").get(pk=incident_id)
+    except Incident.DoesNotExist:
+        raise Http404(f"no incident {incident_id}") from None
+    return render(request, "incident.html", {"incident": found, "job": found.job})
 
 
 def people(request: HttpRequest) -> HttpResponse:

@@ -1,10 +1,13 @@
 """Promising a latency, and taking the promise back. Each change is in the audit."""
 
+import time
 from typing import Any
 
 from django.db import transaction
 
 from dashboard import audit
+from dashboard.alerts import outbox
+from dashboard.judging import telling
 from dashboard.models import Job, Slo
 
 
@@ -34,8 +37,13 @@ def put(job_id: str, p99_ms: float | None, version: int, who: str, reason: str) 
             return before
         if slo is None:
             slo = Slo(job=job, version=0)
+        if p99_ms is None and slo.violated_ms is not None:
+            now_ms = time.time_ns() // 1_000_000
+            outbox.publish(telling.taken_back(slo, slo.violated_ms, now_ms, who))
+            slo.violated_ms = None
         slo.p99_ms = p99_ms
         slo.version += 1
+        slo.above = 0
         slo.save()
         after = as_dict(slo)
         audit.record(who, "slo.changed", job_id, job_id, _value(before), _value(after), reason)

@@ -14,6 +14,7 @@ from dashboard.alerts.delivery import the_courier
 from dashboard.celery_app import app
 from dashboard.detection.rounds import the_detection
 from dashboard.health import BEAT_LASTS_S
+from dashboard.judging.rounds import the_judge
 from dashboard.leases import the_leases
 from dashboard.models import AlertEvent, Incident, Job, Run, TechniqueDecision
 from dashboard.steering import rounds
@@ -26,8 +27,9 @@ DAY_MS = 86_400_000
 
 @app.task
 def register_jobs() -> None:
-    """Jobs that announce themselves in Redis become records, and pages hear of it."""
-    store = the_store()
+    """Jobs that announce themselves in Redis become records, and pages hear of it. Then they are
+    judged by what they announced: to read that takes longer than both."""
+    store, judge = the_store(), the_judge()
 
     async def announcements() -> list[Announcement]:
         try:
@@ -40,9 +42,15 @@ def register_jobs() -> None:
         announced = asyncio.run(announcements())
     except StoreUnavailable as error:
         log.warning("jobs cannot be registered now: %s", error)
+        judge.store_away()
         return
     if jobs.record(announced):
         asyncio.run(jobs.tell_pages())
+    try:
+        judge.round(store, announced, time.time_ns() // 1_000_000)
+    except StoreUnavailable as error:
+        log.warning("jobs cannot be judged now: %s", error)
+        judge.store_away()
 
 
 @app.task

@@ -8,6 +8,8 @@ from dashboard.api.metrics import scrape_at_root
 urlpatterns = [
     path("", pages.jobs, name="jobs"),
     path("jobs/<str:job_id>", pages.job, name="job"),
+    path("incidents", pages.incidents, name="incidents"),
+    path("incidents/<int:incident_id>", pages.incident, name="incident"),
     path("people", pages.people, name="people"),
     path("audit", pages.audit, name="audit"),
     path("alerts", pages.alerts, name="alerts"),

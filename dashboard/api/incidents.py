@@ -1,5 +1,6 @@
-"""Incidents: of one job in a range, of all jobs, and that somebody has seen one."""
+"""Incidents: of one job in a range, of all jobs, one; what people say of it."""
 
+from collections.abc import Callable
 from typing import Annotated, Any, Literal
 
 from asgiref.sync import sync_to_async
@@ -78,10 +79,11 @@ def all_incidents(
     request: HttpRequest,
     state: Literal["", "open", "acknowledged", "resolved"] = "",
     job: Annotated[str, Query(max_length=120)] = "",
+    kind: Annotated[str, Query(max_length=60)] = "",
     limit: Limit = 100,
     cursor: Cursor = None,
 ) -> dict[str, Any]:
-    found = incidents.found(state, job)
+    found = incidents.found(state, job, kind)
     page = newest_first(found, cursor or None, limit)
     items = [incidents.as_dict(each) for each in page.items]
     return {"items": items, "count": found.count(), "next": page.next}
@@ -104,18 +106,36 @@ def one_incident(request: HttpRequest, incident_id: RowId) -> dict[str, Any]:
 async def acknowledge(
     request: HttpRequest, incident_id: RowId, payload: ReasonIn
 ) -> dict[str, Any]:
+    return await _put(incidents.acknowledge, request, incident_id, payload)
+
+
+@router.post(
+    "/{incident_id}/resolve",
+    response=IncidentOut,
+    auth=operators,
+    summary="Say that it is over",
+)
+async def resolve(request: HttpRequest, incident_id: RowId, payload: ReasonIn) -> dict[str, Any]:
+    """It opens anew when the same trouble comes back after it was gone."""
+    return await _put(incidents.resolve, request, incident_id, payload)
+
+
+async def _put(
+    change: Callable[[int, str, str, int], Incident],
+    request: HttpRequest,
+    incident_id: int,
+    payload: ReasonIn,
+) -> dict[str, Any]:
     who = caller(request).who
     try:
-        seen = await sync_to_async(incidents.acknowledge)(
-            incident_id, who, payload.reason, fleet.now()
-        )
+        changed = await sync_to_async(change)(incident_id, who, payload.reason, fleet.now())
     except Incident.DoesNotExist:
         raise _unknown(incident_id) from None
     except incidents.NotOpen as not_open:
         current = incidents.as_dict(not_open.incident)
         raise Conflict(f"it is {current['state']} already", current) from None
     await fleet.changed()
-    return incidents.as_dict(seen)
+    return incidents.as_dict(changed)
 
 
 def _unknown(incident_id: int) -> HttpError:

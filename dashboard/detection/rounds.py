@@ -17,7 +17,7 @@ from django.db import transaction
 
 from collectors import keys
 from collectors.keys import Stream
-from dashboard import activities, windows
+from dashboard import activities, incidents, windows
 from dashboard.alerts import outbox
 from dashboard.alerts.events import Event, Severity, Type
 from dashboard.detection import records
@@ -105,8 +105,12 @@ class Detection:
                 self._drop(job_id)
                 log.info("%s is another worker's now", job_id)
             except Exception:
-                # One job that cannot be read must not hide all the others.
+                # One job that cannot be read must not hide all the others. What it found was not
+                # written down, so its next look starts anew.
                 log.exception("the detection of %s stumbled", job_id)
+                self._watches.pop(job_id, None)
+                for stream in (keys.frames(job_id), keys.activities(job_id)):
+                    self._after_ms.pop(stream, None)
 
     def _look_at(self, job_id: str, news: dict[Stream, list[Entry]]) -> None:
         if (since := self._leases.since(job_id)) is None:
@@ -207,5 +211,5 @@ def _event(type_: Type, row: Record, incident: Incident) -> Event:
         end_ms=incident.end_ms if type_ == Type.INCIDENT_RESOLVED else None,
         incident_id=row.pk,
         evidence={each.name: each.value for each in finding.evidence},
-        link=f"/jobs/{row.job_id}?incident={row.pk}",
+        link=incidents.path(row.pk),
     )

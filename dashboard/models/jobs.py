@@ -33,6 +33,9 @@ class Run(models.Model):
     last_seen_ms = models.BigIntegerField()
     ended_ms = models.BigIntegerField(null=True)
     end_reason = models.TextField(blank=True, default="")
+    lost_ms = models.BigIntegerField(
+        null=True, help_text="its last heartbeat, once others were told that it is silent"
+    )
 
     class Meta:
         ordering: ClassVar = ["-started_ms"]

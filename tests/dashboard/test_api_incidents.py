@@ -5,7 +5,8 @@ import pytest
 from django.test import Client
 
 from dashboard import jobs
-from dashboard.models import AuditEntry, Incident, Person, Role
+from dashboard.models import AlertEvent, AuditEntry, Incident, Person, Role
+from tests.dashboard.alerts.made import endpoint
 from tests.dashboard.persons import logged_in, person
 from tests.made import ANNOUNCEMENT, announcement
 
@@ -28,7 +29,11 @@ def incident(onset_ms: int = 1_000, end_ms: int | None = None, **changes: Any) -
 
 
 def acknowledge(api: Client, incident_id: int, **body: Any) -> Any:
-    path = f"{INCIDENTS}/{incident_id}/acknowledge"
+    return say(api, incident_id, "acknowledge", **body)
+
+
+def say(api: Client, incident_id: int, what: str, **body: Any) -> Any:
+    path = f"{INCIDENTS}/{incident_id}/{what}"
     return api.post(path, json.dumps(body), content_type="application/json")
 
 
@@ -89,11 +94,13 @@ def test_incidents_of_all_jobs_come_newest_first_page_by_page(api: Client) -> No
     assert seen == [each.pk for each in reversed(made)]
 
 
-def test_incidents_are_found_by_state_and_job(api: Client) -> None:
-    mine = incident(state="resolved")
+def test_incidents_are_found_by_state_job_and_kind(api: Client) -> None:
+    mine = incident(state="resolved", kind="straggler")
     other = incident(job_id="orders.raw")
     assert ids(api.get(f"{INCIDENTS}?state=open")) == [other.pk]
     assert ids(api.get(f"{INCIDENTS}?state=&job={ANNOUNCEMENT.job_id}")) == [mine.pk]
+    assert ids(api.get(f"{INCIDENTS}?kind=straggler")) == [mine.pk]
+    assert ids(api.get(f"{INCIDENTS}?kind=straggler&state=open")) == []
     assert api.get(f"{INCIDENTS}?state=odd").status_code == 400
 
 
@@ -111,6 +118,28 @@ def test_somebody_says_that_they_have_seen_it(api: Client) -> None:
     assert (entry.before, entry.after) == ({"state": "open"}, {"state": "acknowledged"})
 
 
+@pytest.mark.parametrize("state", ["open", "acknowledged"])
+def test_somebody_says_that_it_is_over_and_others_are_told(api: Client, state: str) -> None:
+    endpoint()
+    facts = [{"name": "tasks", "value": "12"}]
+    made = incident(1_000, state=state, evidence={"facts": facts}, severity="critical")
+    body = say(api, made.pk, "resolve", reason="more memory").json()
+    assert body["state"] == "resolved"
+    assert body["end_ms"] > 1_000
+    entry = AuditEntry.objects.get()
+    assert (entry.action, entry.reason) == ("incident.resolved", "more memory")
+    assert (entry.before, entry.after) == ({"state": state}, {"state": "resolved"})
+    told = AlertEvent.objects.get()
+    assert (told.type, told.event["incident_id"]) == ("incident.resolved", made.pk)
+    assert told.event["link"] == f"/incidents/{made.pk}"
+    assert told.event["evidence"] == {"tasks": "12"}
+
+    again = say(api, made.pk, "resolve", reason="")
+    assert again.status_code == 409
+    assert again.json()["current"]["end_ms"] == body["end_ms"]
+    assert AlertEvent.objects.count() == AuditEntry.objects.count() == 1
+
+
 def test_what_is_no_longer_open_is_409_with_what_it_is_now(api: Client) -> None:
     made = incident(state="resolved")
     response = acknowledge(api, made.pk, reason="")
@@ -123,12 +152,14 @@ def test_a_viewer_may_look_and_not_acknowledge(api: Client) -> None:
     Person.objects.update(role=Role.VIEWER)
     made = incident()
     assert acknowledge(api, made.pk, reason="").status_code == 403
+    assert say(api, made.pk, "resolve", reason="").status_code == 403
     assert api.get(f"{INCIDENTS}/{made.pk}").json()["state"] == "open"
 
 
 def test_an_unknown_incident_is_404(api: Client) -> None:
     assert api.get(f"{INCIDENTS}/12345").status_code == 404
     assert acknowledge(api, 12345, reason="").status_code == 404
+    assert say(api, 12345, "resolve", reason="").status_code == 404
     assert api.get(f"{INCIDENTS}/99999999999999999999").status_code == 400
 
 

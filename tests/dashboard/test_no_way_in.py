@@ -32,7 +32,7 @@ def addresses(patterns: Any = None, before: str = "/") -> Iterator[str]:
             yield from addresses(pattern.url_patterns, path)
         else:
             assert isinstance(pattern, URLPattern)
-            yield re.sub(r"<[^>]*>", ANNOUNCEMENT.job_id, path)
+            yield re.sub(r"<[^>]*>", ANNOUNCEMENT.job_id, re.sub(r"<int:[^>]*>", "1", path))
 
 
 ADDRESSES = sorted(set(addresses()))
@@ -53,6 +53,7 @@ def recorded() -> None:
 
 def test_the_walk_finds_what_there_is() -> None:
     assert {"/", "/people", "/audit", "/settings", "/jobs/orders.scored"} <= set(ADDRESSES)
+    assert {"/incidents", "/incidents/1"} <= set(ADDRESSES)
     assert set(ADDRESSES) >= OPEN
     assert ("get", "/api/v1/jobs/{job_id}/windows") in OPERATIONS
 

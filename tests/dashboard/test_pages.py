@@ -4,6 +4,7 @@ from django.contrib.staticfiles import finders
 from django.test import Client
 
 from dashboard import jobs
+from dashboard.models import Incident
 from tests.made import ANNOUNCEMENT
 
 pytestmark = pytest.mark.django_db
@@ -38,6 +39,21 @@ def test_a_known_job_has_a_page_and_an_unknown_one_has_none(client: Client) -> N
     jobs.record([ANNOUNCEMENT])
     assert b"orders.scored" in client.get("/jobs/orders.scored").content
     assert client.get("/jobs/nobody").status_code == 404
+
+
+def test_a_known_incident_has_a_page_and_an_unknown_one_has_none(client: Client) -> None:
+    client.force_login(User.objects.create_user("eve"))
+    jobs.record([ANNOUNCEMENT])
+    made = Incident.objects.create(
+        job_id="orders.scored", kind="straggler", title="<b>slow</b>", onset_ms=1
+    )
+    page = client.get(f"/incidents/{made.pk}").content.decode()
+    assert "&lt;b&gt;slow&lt;/b&gt;" in page
+    assert f'data-incident="{made.pk}"' in page
+    assert 'href="/jobs/orders.scored"' in page
+    for unknown in (made.pk + 1, 99999999999999999999):
+        assert client.get(f"/incidents/{unknown}").status_code == 404
+    assert 'value="straggler"' in client.get("/incidents").content.decode()
 
 
 def test_plotlys_script_comes_from_the_installed_wheel() -> None:

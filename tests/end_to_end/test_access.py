@@ -9,7 +9,7 @@ from tests.end_to_end.conftest import JOB_ID, PATIENCE_MS
 
 pytestmark = [pytest.mark.browser, pytest.mark.spark]
 
-PAGES = ("/", f"/jobs/{JOB_ID}", "/settings", "/people", "/audit", "/alerts")
+PAGES = ("/", f"/jobs/{JOB_ID}", "/settings", "/people", "/audit", "/alerts", "/incidents")
 BAD = ("serious", "critical")
 
 

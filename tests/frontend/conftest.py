@@ -10,6 +10,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
+from dashboard.testing.stack import Stack, stack
 from tests.frontend.standin import static_server
 
 CHROMIUM = "/usr/bin/chromium"
@@ -36,6 +37,18 @@ def chromium() -> Iterator[Browser]:
 def base() -> Iterator[str]:
     with static_server() as address:
         yield address
+
+
+@pytest.fixture(scope="package")
+def served() -> Iterator[Stack]:
+    """A real server with its worker, for test files that leave each other's things alone: a start
+    takes longer than most tests."""
+    environment = {
+        "CURTAIL_TECHNIQUES": "tests.techniques.echo",
+        "CURTAIL_WEBHOOK_ALLOWED_NETWORKS": "127.0.0.0/8",
+    }
+    with stack(**environment) as started:
+        yield started
 
 
 @pytest.fixture

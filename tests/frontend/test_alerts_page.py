@@ -9,7 +9,7 @@ from django.template.loader import render_to_string
 from django.test import RequestFactory
 from playwright.sync_api import Page, expect
 
-from dashboard.testing.stack import Stack, stack
+from dashboard.testing.stack import Stack
 from tests.dashboard.alerts.received import Received, receiving
 
 PATIENCE_MS = 30_000
@@ -21,22 +21,14 @@ def receiver(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Received]:
         yield started
 
 
-@pytest.fixture(scope="module")
-def running() -> Iterator[Stack]:
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setenv("CURTAIL_WEBHOOK_ALLOWED_NETWORKS", "127.0.0.0/8")
-        with stack() as started:
-            yield started
-
-
 @pytest.mark.browser
 def test_an_endpoint_is_added_tested_and_its_delivery_replayed(
-    running: Stack, receiver: Received, page: Page
+    served: Stack, receiver: Received, page: Page
 ) -> None:
     page.set_default_timeout(PATIENCE_MS)
-    page.goto(f"{running.url}/alerts")
-    page.get_by_label("User").fill(running.username)
-    page.get_by_label("Password").fill(running.password)
+    page.goto(f"{served.url}/alerts")
+    page.get_by_label("User").fill(served.username)
+    page.get_by_label("Password").fill(served.password)
     page.get_by_role("button", name="Log in").click()
     expect(page.get_by_text("Nobody is told yet")).to_be_visible()
 

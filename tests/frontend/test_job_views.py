@@ -93,6 +93,8 @@ def test_an_incident_is_marked_and_opens_beside_the_chart(live: Live, page: Page
     panel = page.get_by_role("complementary", name="Incidents")
     expect(panel).to_contain_text("<b>four</b> stores compact at once")
     assert "incident=7" in page.url
+    link = panel.get_by_role("link", name="All of it").get_attribute("href") or ""
+    assert link.endswith("/incidents/7")
     panel.get_by_label("Reason").fill("known")
     panel.get_by_role("button", name="Acknowledge").click()
     expect(page.locator(".incident-state").first).to_be_visible()

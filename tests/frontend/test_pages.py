@@ -10,10 +10,13 @@ from tests.frontend.standin import ROOT, StandIn, render
 pytestmark = pytest.mark.browser
 
 JOB = SimpleNamespace(id="a.b", application="a", query="b")
+INCIDENT = SimpleNamespace(pk=7, title="t", state="open", severity="info", explanation="e")
 PAGES: dict[str, dict[str, Any]] = {
     "registration/login.html": {"form": {}, "next": "/"},
     "jobs.html": {},
     "job.html": {"job": JOB},
+    "incidents.html": {"kinds": ["straggler"], "states": ["open"]},
+    "incident.html": {"incident": INCIDENT, "job": JOB},
     "settings.html": {"form": {}},
     "people.html": {"roles": ["viewer", "operator", "admin"]},
     "audit.html": {},

@@ -4,13 +4,15 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import include, path
 
 
-def nothing(request: HttpRequest, job_id: str = "") -> HttpResponse:
+def nothing(request: HttpRequest, job_id: str = "", incident_id: int = 0) -> HttpResponse:
     return HttpResponse()
 
 
 urlpatterns = [
     path("", nothing, name="jobs"),
     path("jobs/<str:job_id>", nothing, name="job"),
+    path("incidents", nothing, name="incidents"),
+    path("incidents/<int:incident_id>", nothing, name="incident"),
     path("people", nothing, name="people"),
     path("audit", nothing, name="audit"),
     path("alerts", nothing, name="alerts"),

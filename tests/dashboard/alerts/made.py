@@ -5,7 +5,8 @@ from typing import Any
 
 from dashboard.alerts import signing
 from dashboard.alerts.events import Event, Severity, Type
-from dashboard.models import Endpoint
+from dashboard.judging import telling
+from dashboard.models import Endpoint, Run, Slo
 from tests.made import START_MS
 
 OPENED = Event(
@@ -35,6 +36,13 @@ REFUSED = Event(
     title="Deconcurrence was refused",
     explanation="1: no RocksDB here",
     onset_ms=START_MS,
+)
+
+SLO = Slo(job_id="orders.scored", p99_ms=500.0)
+VIOLATED = telling.violated(SLO, START_MS, 812.345)
+RESTORED = telling.restored(SLO, START_MS, START_MS + 90_000)
+LOST = telling.lost(
+    Run(job_id="orders.scored", driver_host="node-a", application_id="local-1"), START_MS
 )
 
 

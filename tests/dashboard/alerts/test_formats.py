@@ -8,10 +8,25 @@ import pytest
 
 from dashboard.alerts.events import Event, Notice
 from dashboard.alerts.formats import Format, encoded
-from tests.dashboard.alerts.made import OPENED, REFUSED, RESOLVED, opened
+from tests.dashboard.alerts.made import (
+    LOST,
+    OPENED,
+    REFUSED,
+    RESOLVED,
+    RESTORED,
+    VIOLATED,
+    opened,
+)
 
 GOLDEN = Path(__file__).parent / "golden"
-EVENTS = {"opened": OPENED, "resolved": RESOLVED, "refused": REFUSED}
+EVENTS = {
+    "opened": OPENED,
+    "resolved": RESOLVED,
+    "refused": REFUSED,
+    "violated": VIOLATED,
+    "restored": RESTORED,
+    "lost": LOST,
+}
 
 
 def body(wanted: Format, event: Event, public_url: str = "https://curtail.example.org") -> Any:
@@ -45,6 +60,15 @@ def test_begin_and_end_have_the_same_key_for_pagerduty_and_alertmanager() -> Non
     assert begin["alerts"][0]["fingerprint"] == end["alerts"][0]["fingerprint"]
     assert begin["groupKey"] == end["groupKey"]
     assert begin["groupLabels"] == end["groupLabels"]
+
+
+def test_a_promise_that_is_kept_again_ends_the_alert_of_its_violation() -> None:
+    begin, end = body(Format.PAGERDUTY, VIOLATED), body(Format.PAGERDUTY, RESTORED)
+    assert begin["dedup_key"] == end["dedup_key"]
+    assert (begin["event_action"], end["event_action"]) == ("trigger", "resolve")
+    begin, end = body(Format.ALERTMANAGER, VIOLATED), body(Format.ALERTMANAGER, RESTORED)
+    assert (begin["status"], end["status"]) == ("firing", "resolved")
+    assert begin["groupKey"] == end["groupKey"]
 
 
 def test_the_name_of_a_job_calls_nobody_in_slack() -> None:

@@ -29,6 +29,10 @@ export function jobUrl(id) {
   return `${document.body.dataset.root}jobs/${encodeURIComponent(id)}`;
 }
 
+export function incidentUrl(id) {
+  return `${document.body.dataset.root}incidents/${id}`;
+}
+
 export function toLogin() {
   const here = encodeURIComponent(location.pathname + location.search);
   location.assign(`${document.body.dataset.loginUrl}?next=${here}`);

@@ -31,11 +31,12 @@ export function margins(width) {
  * → {lines, dots: [{x, y, look}], layout, frame, heads: [{title, note, items, topPx}]}
  *
  * x in epoch milliseconds; y in pixels from the bottom, as all panels share one axis (stack.js).
+ * A picture may name the `panels` it wants; without, it has all of them.
  */
 export function figure(picture) {
   const margin = margins(picture.width);
   const innerPx = picture.width - margin.l - margin.r;
-  const drawn = PANELS.map((panel) => contents(panel, { ...picture, innerPx }));
+  const drawn = (picture.panels ?? PANELS).map((panel) => contents(panel, { ...picture, innerPx }));
   const { total, places } = stack(drawn.map(({ px }) => px));
   const made = { lines: [], dots: [], marks: [] };
   drawn.forEach((panel, i) => {

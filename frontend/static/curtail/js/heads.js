@@ -19,6 +19,7 @@ export class Heads {
   /** heads: [{title, note, items: [{key, name, look}], topPx}] */
   show(heads) {
     while (this.#heads.length < heads.length) this.#heads.push(this.#add());
+    for (const { node } of this.#heads.splice(heads.length)) node.remove();
     heads.forEach((head, i) => this.#update(this.#heads[i], head));
   }
 

@@ -1,7 +1,8 @@
 /** The incidents of a job: asked for again and again, marked on the chart, and open beside it. */
 
-import { apiUrl, getJson, sendJson } from "./api.js";
+import { apiUrl, getJson, incidentUrl, sendJson } from "./api.js";
 import { element, part, setText } from "./dom.js";
+import { factsOf } from "./evidence.js";
 import { count, duration, text } from "./format.js";
 import { clockTime, dayTime, zoneName } from "./times.js";
 import { mayOperate } from "./role.js";
@@ -158,10 +159,11 @@ export class Incidents {
       ["Seen", incident.occurrences === 1 ? "once" : `${text(count(incident.occurrences))} times`],
     ];
     if (incident.next_expected_ms) facts.push(["Next expected", clockTime(incident.next_expected_ms, zone)]);
-    for (const [name, value] of Object.entries(incident.evidence ?? {})) facts.push([name.replace(/_ms$/, "").replaceAll("_", " "), says(value, name)]);
+    facts.push(...factsOf(incident));
     const show = element("button", { type: "button", class: "plain" }, "Show on the chart");
     show.addEventListener("click", () => this.onShow(incident));
-    const acts = element("p", { class: "incident-acts" }, show);
+    const whole = element("a", { href: incidentUrl(incident.id) }, "All of it");
+    const acts = element("p", { class: "incident-acts" }, show, whole);
     if (incident.technique) {
       acts.append(element("a", { href: `#technique-${incident.technique}` }, "The technique against it"));
     }
@@ -197,12 +199,4 @@ export class Incidents {
 function incidentsSay(all, open) {
   const said = `${all} ${all === 1 ? "incident" : "incidents"}`;
   return open ? `${said}, ${open} open` : said;
-}
-
-/** A value of the evidence; its name has its unit. */
-function says(value, name) {
-  if (Array.isArray(value)) return value.map((each) => says(each, name)).join(", ");
-  if (value !== null && typeof value === "object") return Object.entries(value).map(([inner, each]) => `${inner} ${says(each, inner)}`).join(", ");
-  if (typeof value !== "number") return String(value);
-  return text(name.endsWith("_ms") ? duration(value) : count(value));
 }

@@ -1,7 +1,7 @@
 /**
  * The panels of the job page, from top to bottom: what each shows and how high it is.
  *
- * A panel has `series(picture)`: [{key, name, at(number), read(value), look}], one value per window;
+ * `id` is how other pages name those that they show. A panel has `series(picture)`: [{key, name, at(number), read(value), look}], one value per window;
  * or `stems(picture)`: [{key, name, look, items}], intervals as upright lines. One with `lanes`
  * shows single intervals instead once the view is narrow enough (lanes.js).
  */
@@ -19,6 +19,7 @@ const ROCKSDB = "only the RocksDB state store tells: with it, how many stores of
 
 export const PANELS = [
   {
+    id: "latency",
     title: "Latency",
     px: 200,
     dotted: true,
@@ -34,6 +35,7 @@ export const PANELS = [
     absent: "no records in sight",
   },
   {
+    id: "host-cpu",
     title: "Host CPU",
     px: 72,
     series: perName("cpu", "host", new Places(), (value) => text(percent(value))),
@@ -41,6 +43,7 @@ export const PANELS = [
     absent: "no executor reports yet",
   },
   {
+    id: "executor-cpu",
     title: "CPU per executor, % of one core",
     px: 72,
     series: perName("process_cpu", "executor", new Places(), (value) => text(percent(value))),
@@ -48,6 +51,7 @@ export const PANELS = [
     absent: "no executor reports yet",
   },
   {
+    id: "backlog",
     title: "Backlog, rows",
     px: 56,
     series: ({ ring }) => [
@@ -63,6 +67,7 @@ export const PANELS = [
     absent: "the source does not say",
   },
   {
+    id: "tasks",
     title: "Tasks",
     px: 56,
     series: ({ ring }) =>
@@ -77,18 +82,21 @@ export const PANELS = [
     absent: "no task seen",
   },
   {
+    id: "flushes",
     ...concurrency("Flushes at once", "flushes", "flush"),
     lanes: byStore("flush"),
     lanesTitle: "Flushes of each state store, operator/partition",
     absent: `${ROCKSDB} write to disk at once`,
   },
   {
+    id: "compactions",
     ...concurrency("Compactions at once", "compactions", "compaction"),
     lanes: byStore("compaction"),
     lanesTitle: "Compactions of each state store, operator/partition",
     absent: `${ROCKSDB} merge files at once`,
   },
   {
+    id: "gc",
     title: "GC pauses",
     px: 48,
     stems: ({ intervals, range }) => [
@@ -105,6 +113,7 @@ export const PANELS = [
     absent: "none in sight",
   },
   {
+    id: "batches",
     title: "Micro-batches by phase",
     px: 80,
     stems: ({ intervals, range }) => stackedPhases(intervals.within("phase", ...range)),

@@ -13,7 +13,9 @@ const SHORTEST_MS = 500;
 const RETRY_MS = 3000;
 
 export class Scene {
-  constructor(spanMs, { fetchWindows, nowMs, onChange }) {
+  /** `blockMs`: how much of the past is fetched at once; most is what one request may ask for. */
+  constructor(spanMs, { fetchWindows, nowMs, onChange, blockMs = KEPT_MS }) {
+    this.blockMs = blockMs;
     this.fetchWindows = fetchWindows;
     this.nowMs = nowMs;
     this.onChange = onChange;
@@ -97,6 +99,13 @@ export class Scene {
     this.pause([atMs - half, atMs + half]);
   }
 
+  /** Fetches what is in view again: more of it may have come since. */
+  reload() {
+    if (!this.paused) return;
+    this.past = null;
+    this.pause(this.range);
+  }
+
   #within([startMs, endMs]) {
     const size = Math.min(KEPT_MS, Math.max(SHORTEST_MS, endMs - startMs));
     const middle = (startMs + endMs) / 2;
@@ -108,9 +117,10 @@ export class Scene {
   async #load([startMs, endMs]) {
     const known = this.past;
     if (known && known.state !== "failed" && known.range[0] <= startMs && known.range[1] >= Math.floor(endMs)) return;
-    // As much on either side as one request may ask for: then panning is at once there.
-    const beginMs = Math.max(0, Math.floor((startMs + endMs - KEPT_MS) / 2));
-    const range = [beginMs, beginMs + KEPT_MS];
+    // More on either side than is in view: then panning is at once there.
+    const sizeMs = Math.min(KEPT_MS, Math.max(this.blockMs, Math.ceil(endMs - startMs) + 1));
+    const beginMs = Math.max(0, Math.floor((startMs + endMs - sizeMs) / 2));
+    const range = [beginMs, beginMs + sizeMs];
     const past = { ring: new WindowRing(), intervals: new Intervals(), range, state: "loading" };
     this.past = past;
     try {

@@ -33,6 +33,8 @@ export class Techniques {
     this.root = part("techniques");
     this.list = part("cards");
     this.dialog = part("mode-dialog");
+    // The cards come after the browser has looked for it.
+    this.wanted = location.hash.startsWith("#technique-") ? location.hash.slice(1) : null;
   }
 
   async poll() {
@@ -65,6 +67,8 @@ export class Techniques {
       ),
     );
     if (focused) this.list.querySelector(`[data-of="${CSS.escape(focused)}"]`)?.focus();
+    if (this.wanted) document.getElementById(this.wanted)?.scrollIntoView();
+    this.wanted = null;
   }
 
   #summary() {
