@@ -29,8 +29,8 @@ def parser(description: str) -> argparse.ArgumentParser:
     made.add_argument(
         "--interval-ms",
         type=positive,
-        default=100,
-        help="how often the source is asked for news; it has some every second",
+        help="between micro-batches; if absent, a batch as soon as the source has news, which is "
+        "every second",
     )
     made.add_argument(
         "--checkpoint", type=Path, help="checkpoint folder; a temporary one if absent"
@@ -57,6 +57,7 @@ def session(name: str, options: argparse.Namespace) -> SparkSession:
         .config("spark.sql.streaming.checkpointFileManagerClass", CHECKPOINT_FILE_MANAGER)
         # Nobody goes back a hundred batches in an example, and each may be hundreds of megabytes.
         .config("spark.sql.streaming.minBatchesToRetain", 4)
+        .config("spark.sql.streaming.pollingDelay", "50ms")
         .config("spark.ui.enabled", "false")
         .config("spark.ui.showConsoleProgress", "false")
         .config("spark.driver.host", "127.0.0.1")
@@ -66,6 +67,10 @@ def session(name: str, options: argparse.Namespace) -> SparkSession:
     spark = instrument(builder, redis=options.redis, job=name).getOrCreate()
     spark.sparkContext.setLogLevel("WARN")
     return spark
+
+
+def interval(options: argparse.Namespace) -> str:
+    return f"{options.interval_ms or 0} milliseconds"
 
 
 def checkpoint(name: str, options: argparse.Namespace) -> str:

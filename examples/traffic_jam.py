@@ -63,7 +63,7 @@ def start(
         .outputMode("update")
         .foreachBatch(ranking.update)
         .option("checkpointLocation", example.checkpoint(NAME, options))
-        .trigger(processingTime=f"{options.interval_ms} milliseconds")
+        .trigger(processingTime=example.interval(options))
         .start()
     )
 

@@ -25,7 +25,7 @@ def main() -> int:
         .outputMode("update")
         .format("console" if options.show else "noop")
         .option("checkpointLocation", example.checkpoint(NAME, options))
-        .trigger(processingTime=f"{options.interval_ms} milliseconds")
+        .trigger(processingTime=example.interval(options))
         .start()
     )
     return example.run(spark, query, options)

@@ -93,7 +93,7 @@ class Stage:
         starts, ends = self.bursts_ms[:, :1], self.bursts_ms[:, 1:]
         theirs = other.bursts_ms
         overlap = (theirs[:, 0] < ends + GAP_MS) & (theirs[:, 1] > starts - GAP_MS)
-        found: NDArray[np.bool_] = overlap.any(axis=1)
+        found = np.asarray(overlap.any(axis=1))
         return found
 
     def weighs(self, other: "Stage") -> bool:

@@ -12,6 +12,7 @@ import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import redis
 
@@ -45,17 +46,12 @@ def record(setting: str, for_s: str) -> None:
     job = [sys.executable, "-m", "examples.traffic_jam", "--setting", setting, "--seconds", for_s]
     with redis_server() as server:
         subprocess.run([*job, "--redis", server.url], check=True)
-        held = redis.Redis.from_url(server.url)
-        write(
-            setting,
-            [
-                [
-                    (int(at.split(b"-")[0]), each[keys.PAYLOAD])
-                    for at, each in held.xrange(stream.key)
-                ]
-                for stream in STREAMS
-            ],
-        )
+        held: Any = redis.Redis.from_url(server.url)
+        streams = [
+            [(int(at.split(b"-")[0]), each[keys.PAYLOAD]) for at, each in held.xrange(stream.key)]
+            for stream in STREAMS
+        ]
+        write(setting, streams)
 
 
 def write(setting: str, streams: Sequence[Sequence[tuple[int, bytes]]]) -> None:
