@@ -183,21 +183,18 @@ def _copy(found: Found, **changes: Any) -> int:
 
 def test_it_fits_a_phone_and_axe_finds_nothing(found: Found) -> None:
     page = found.page
-    try:
-        page.set_viewport_size({"width": 390, "height": 844})
-        for path in ("/incidents", f"/incidents/{found.incident['id']}"):
-            page.goto(f"{found.running.url}{path}")
-            expect(page.locator("main")).not_to_have_attribute("data-view", "loading")
-            if path != "/incidents":
-                drawn(page)
-            assert page.evaluate("() => document.documentElement.scrollWidth") <= 390
-            assert _violations(page) == []
-            page.emulate_media(color_scheme="dark")
-            assert _violations(page) == []
-            page.emulate_media(color_scheme="light")
-    finally:
-        page.set_viewport_size({"width": 1440, "height": 900})
+    page.set_viewport_size({"width": 390, "height": 844})
+    for path in ("/incidents", f"/incidents/{found.incident['id']}"):
+        page.goto(f"{found.running.url}{path}")
+        expect(page.locator("main")).not_to_have_attribute("data-view", "loading")
+        if path != "/incidents":
+            drawn(page)
+        assert page.evaluate("() => document.documentElement.scrollWidth") <= 390
+        assert _violations(page) == []
+    page.set_viewport_size({"width": 1440, "height": 900})
+    page.emulate_media(color_scheme="dark")
     assert _violations(page) == []
+    page.emulate_media(color_scheme="light")
 
 
 def _violations(page: Page) -> list[str]:
