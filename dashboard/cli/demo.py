@@ -4,10 +4,12 @@ import argparse
 import asyncio
 import os
 import tempfile
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 
 from dashboard.cli import answers, ports, programs
+from dashboard.cli.child import Program
 from dashboard.cli.say import say
 from dashboard.cli.supervise import Failed, Supervisor
 from dashboard.cli.supervise import run as supervise
@@ -16,6 +18,7 @@ PORT = 8000
 HOST = "127.0.0.1"
 ANSWER_S = 60
 JOBS = ("traffic_jam", "word_count")
+CALM = {"traffic_jam": ("--setting", "calm")}
 # Two JVMs that warm up at the same time starve each other and the server on a small machine.
 BETWEEN_JOBS_S = 25
 
@@ -24,21 +27,32 @@ def run(argv: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="curtail demo", description=__doc__)
     parser.add_argument("--port", type=int, default=PORT, help="preferred port (%(default)s)")
     parser.add_argument("--no-jobs", action="store_true", help="without the example Spark jobs")
+    parser.add_argument(
+        "--calm", action="store_true", help="the traffic jam job without its ShadowSync"
+    )
     options = parser.parse_args(argv)
     port = ports.prefer(options.port, HOST)
     if port != options.port:
         say(f"port {options.port} is in use; taking {port}")
     # Spark may still be writing a last file while the folder is emptied.
     with tempfile.TemporaryDirectory(prefix="curtail-demo-", ignore_cleanup_errors=True) as folder:
-        demo = Demo(Path(folder), port, () if options.no_jobs else JOBS)
+        jobs = () if options.no_jobs else JOBS
+        demo = Demo(Path(folder), port, jobs, CALM if options.calm else {})
         return supervise(demo.carry_out)
 
 
 class Demo:
-    def __init__(self, data_dir: Path, port: int, jobs: tuple[str, ...]) -> None:
+    def __init__(
+        self,
+        data_dir: Path,
+        port: int,
+        jobs: tuple[str, ...],
+        words: Mapping[str, tuple[str, ...]],
+    ) -> None:
         self._data_dir = data_dir
         self._port = port
         self._jobs = jobs
+        self._words = words
         self._redis_port = ports.any_free(HOST)
         self._env = programs.environ(
             os.environ,
@@ -65,13 +79,16 @@ class Demo:
         await supervisor.start(programs.worker(env, data_dir, data_dir / "worker.log"))
         # A JVM takes longest to get going, so the first one starts beside the server.
         for name in self._jobs[:1]:
-            await supervisor.start(programs.job(env, name, data_dir))
+            await supervisor.start(self._job(name))
         password = _password(await supervisor.finish(programs.manage(env, "ensure_operator")))
         await answers.wait_for(partial(answers.http, HOST, self._port), "the server", ANSWER_S)
         print(self._welcome(password), flush=True)
         for name in self._jobs[1:]:
             await asyncio.sleep(BETWEEN_JOBS_S)
-            await supervisor.start(programs.job(env, name, data_dir))
+            await supervisor.start(self._job(name))
+
+    def _job(self, name: str) -> Program:
+        return programs.job(self._env, name, self._data_dir, *self._words.get(name, ()))
 
     def _welcome(self, password: str) -> str:
         jobs = f"Jobs starting: {', '.join(self._jobs)}." if self._jobs else "No jobs, as asked."

@@ -47,9 +47,9 @@ def probe(env: Mapping[str, str]) -> Program:
     )
 
 
-def job(env: Mapping[str, str], name: str, data_dir: Path) -> Program:
+def job(env: Mapping[str, str], name: str, data_dir: Path, *options: str) -> Program:
     words = ("-m", f"examples.{name}", "--checkpoint", str(data_dir / "checkpoints" / name))
-    return Program(name, (sys.executable, *words), env, data_dir / f"{name}.log")
+    return Program(name, (sys.executable, *words, *options), env, data_dir / f"{name}.log")
 
 
 def same_python() -> dict[str, str]:

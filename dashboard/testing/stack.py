@@ -7,7 +7,7 @@ import tempfile
 import urllib.request
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from dashboard.cli import ports, programs
@@ -62,8 +62,7 @@ class Stack:
 
     def job(self, name: str, *words: str) -> Program:
         """An example job of this stack, to be run with `Running`."""
-        program = programs.job(self.env, name, self.data_dir)
-        return replace(program, argv=(*program.argv, *words))
+        return programs.job(self.env, name, self.data_dir, *words)
 
 
 @contextmanager

@@ -93,8 +93,7 @@ class Stage:
         starts, ends = self.bursts_ms[:, :1], self.bursts_ms[:, 1:]
         theirs = other.bursts_ms
         overlap = (theirs[:, 0] < ends + GAP_MS) & (theirs[:, 1] > starts - GAP_MS)
-        found = np.asarray(overlap.any(axis=1))
-        return found
+        return np.asarray(overlap.any(axis=1))
 
     def weighs(self, other: "Stage") -> bool:
         """Whether its compactions matter beside the other's."""
