@@ -95,6 +95,25 @@ def louder(view: View, times: float) -> View:
     )
 
 
+def until(view: View, end_ms: float) -> View:
+    """What was known of it at that time: an interval is told when it has ended."""
+    windows = int((end_ms - view.start_ms) // WINDOW_MS)
+    return replace(
+        view,
+        records=view.records[:windows],
+        p50_ms=view.p50_ms[:windows],
+        p99_ms=view.p99_ms[:windows],
+        p999_ms=view.p999_ms[:windows],
+        backlog_rows=view.backlog_rows[:windows],
+        waiting_tasks=view.waiting_tasks[:windows],
+        use={resource: share[:windows] for resource, share in view.use.items()},
+        intervals={
+            kind: [each for each in held if each.end_ms <= end_ms]
+            for kind, held in view.intervals.items()
+        },
+    )
+
+
 def _batches(made: _Made) -> None:
     setting = made.setting
     for number in range(setting.seconds * 1000 // setting.batch_ms):
