@@ -40,8 +40,8 @@ ROUND_S = 0.7
 KNOWN_AT_ONCE, NEW_AT_ONCE = 50, 2
 
 
-class NotOurs(Exception):
-    """The job was another worker's before this one could write."""
+class NotNow(Exception):
+    """What was found cannot be written, and will be found again by whoever can."""
 
 
 async def running(store: Store, now_ms: int) -> list[str]:
@@ -101,9 +101,9 @@ class Detection:
         for job_id in {stream.job_id for stream in news}:
             try:
                 self._look_at(job_id, news)
-            except NotOurs:
+            except NotNow as why:
                 self._drop(job_id)
-                log.info("%s is another worker's now", job_id)
+                log.info("%s: %s", job_id, why)
             except Exception:
                 # One job that cannot be read must not hide all the others. What it found was not
                 # written down, so its next look starts anew.
@@ -114,7 +114,7 @@ class Detection:
 
     def _look_at(self, job_id: str, news: dict[Stream, list[Entry]]) -> None:
         if (since := self._leases.since(job_id)) is None:
-            raise NotOurs
+            raise NotNow("another worker's by now")
         watch = self._watches.get(job_id)
         if watch is None:
             watch = self._watches[job_id] = Watch(records.known(job_id))
@@ -138,9 +138,10 @@ class Detection:
     def _write(self, job_id: str, changes: Changes) -> None:
         """With whatever is to be told to others: both are kept or neither."""
         # Whoever had the job before us may be in the middle of this: we come after, or not at all.
-        list(Job.objects.select_for_update(no_key=True).filter(pk=job_id))
+        if not list(Job.objects.select_for_update(no_key=True).filter(pk=job_id)):
+            raise NotNow("not registered yet")
         if self._leases.since(job_id) != self._since[job_id]:
-            raise NotOurs
+            raise NotNow("another worker's by now")
         for incident in changes.opened:
             if row := records.opened(job_id, incident):
                 outbox.publish(_event(Type.INCIDENT_OPENED, row, incident))

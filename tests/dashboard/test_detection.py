@@ -16,7 +16,7 @@ from dashboard.detection.rounds import Detection, running
 from dashboard.detection.watch import Watch
 from dashboard.jobs import STALE_AFTER_MS
 from dashboard.leases import Leases
-from dashboard.models import AlertEvent, Endpoint, Incident
+from dashboard.models import AlertEvent, Endpoint, Incident, Job
 from dashboard.store.memory import MemoryStore
 from techniques.incidents import Changes
 from tests.made import ANNOUNCEMENT, START_MS, announcement, frame
@@ -265,6 +265,18 @@ def test_what_could_not_be_written_is_found_again(world: World) -> None:
     with patch("dashboard.detection.records.opened", side_effect=OperationalError("locked")):
         world.round()
     assert not Incident.objects.exists()
+    world.round()
+
+    assert Incident.objects.filter(kind="scheduled_shadowsync").count() == 1
+
+
+def test_a_job_that_is_not_registered_yet_is_found_again(
+    world: World, caplog: pytest.LogCaptureFixture
+) -> None:
+    Job.objects.all().delete()
+    world.pass_s(60)
+    assert "stumbled" not in caplog.text
+    jobs.record([ANNOUNCEMENT])
     world.round()
 
     assert Incident.objects.filter(kind="scheduled_shadowsync").count() == 1
