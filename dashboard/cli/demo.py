@@ -18,6 +18,8 @@ PORT = 8000
 HOST = "127.0.0.1"
 ANSWER_S = 60
 JOBS = ("traffic_jam", "word_count")
+# A beat of its own: what the other job does every fourth second must not look like its doing.
+WORDS = {"word_count": ("--interval-ms", "2500")}
 CALM = {"traffic_jam": ("--setting", "calm")}
 # Two JVMs that warm up at the same time starve each other and the server on a small machine.
 BETWEEN_JOBS_S = 25
@@ -37,7 +39,7 @@ def run(argv: list[str]) -> int:
     # Spark may still be writing a last file while the folder is emptied.
     with tempfile.TemporaryDirectory(prefix="curtail-demo-", ignore_cleanup_errors=True) as folder:
         jobs = () if options.no_jobs else JOBS
-        demo = Demo(Path(folder), port, jobs, CALM if options.calm else {})
+        demo = Demo(Path(folder), port, jobs, WORDS | (CALM if options.calm else {}))
         return supervise(demo.carry_out)
 
 

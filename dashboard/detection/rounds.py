@@ -105,12 +105,10 @@ class Detection:
                 self._drop(job_id)
                 log.info("%s: %s", job_id, why)
             except Exception:
-                # One job that cannot be read must not hide all the others. What it found was not
-                # written down, so its next look starts anew.
+                # One job that cannot be read must not hide all the others. Its watch may believe
+                # that what it found was written: what starts anew finds it again.
+                self._drop(job_id)
                 log.exception("the detection of %s stumbled", job_id)
-                self._watches.pop(job_id, None)
-                for stream in (keys.frames(job_id), keys.activities(job_id)):
-                    self._after_ms.pop(stream, None)
 
     def _look_at(self, job_id: str, news: dict[Stream, list[Entry]]) -> None:
         if (since := self._leases.since(job_id)) is None:
@@ -125,14 +123,8 @@ class Detection:
         frames, _ = windows.read(news.get(keys.frames(job_id), ()), NEEDS)
         ended, _ = activities.read(news.get(keys.activities(job_id), ()))
         changes = watch.add(frames, ended)
-        if changes == Changes():
-            return
-        try:
+        if changes != Changes():
             self._write(job_id, changes)
-        except Exception:
-            # The watch believes that it was written; what starts anew finds it again.
-            self._drop(job_id)
-            raise
 
     @transaction.atomic
     def _write(self, job_id: str, changes: Changes) -> None:

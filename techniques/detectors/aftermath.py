@@ -20,9 +20,9 @@ from techniques.view import Floats, View
 # Which checkpoints from the one that compacts.
 REACHES = ((0,), (1,), (0, 1))
 WORDS = {
-    (0,): "at the same checkpoint",
-    (1,): "at the next checkpoint, whose commit uploads what was compacted",
-    (0, 1): "at the same checkpoint and the next, whose commit uploads what was compacted",
+    (0,): "at that checkpoint",
+    (1,): "at the one after it, whose commit uploads what was compacted",
+    (0, 1): "at that checkpoint and the one after it, whose commit uploads what was compacted",
 }
 # A rise that few would notice is nobody's incident, however sure it is.
 RAISED = 1.05

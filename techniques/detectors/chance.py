@@ -75,27 +75,6 @@ def _ways(n: int, m: int) -> Floats:
     return ways
 
 
-def shifted(mask: Mask, values: Floats) -> float:
-    """That `mask` would lie on such high `values` if it came at any other time.
-
-    All circular shifts are tried (a cross-correlation): a permutation test that keeps the length,
-    the number and the rhythm of what the mask marks, so that a rhythm alone convinces nobody. The
-    shifts that only move the mask within itself are the same event and do not count against it.
-    """
-    size = len(mask)
-    if size == 0 or not mask.any() or mask.all():
-        return 1.0
-    known = np.where(np.isnan(values), np.nanmin(values, initial=0.0), values)
-    # Ranks, so that one enormous value does not speak for all the others.
-    ranks = np.argsort(np.argsort(known)) / size
-    sums = np.fft.irfft(np.fft.rfft(ranks) * np.conj(np.fft.rfft(mask)), size)
-    longest = int(_longest(mask > 0))
-    others = sums[longest : size - longest + 1]
-    if not len(others):
-        return 1.0
-    return float((np.sum(others >= sums[0] - 1e-9) + 1) / (len(others) + 1))
-
-
 def rises(values: Floats) -> int:
     """Of all pairs of values, how many more rise than fall: each half with itself, and then what
     is in the second half against the first, sorted. An hour would be millions of pairs."""
@@ -118,7 +97,3 @@ def spans(mask: Mask, join: int = 0) -> list[tuple[int, int]]:
     firsts = set_[np.concatenate(([0], breaks + 1))]
     lasts = set_[np.concatenate((breaks, [len(set_) - 1]))]
     return [(int(first), int(last) + 1) for first, last in zip(firsts, lasts, strict=True)]
-
-
-def _longest(mask: Mask) -> int:
-    return max((last - first for first, last in spans(mask)), default=0)

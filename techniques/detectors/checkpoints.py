@@ -87,13 +87,30 @@ class Stage:
             ]
         ).reshape(-1, 2)
 
+    @cached_property
+    def occurrences_ms(self) -> Floats:
+        """The same, from the first flush of the checkpoint on."""
+        return np.column_stack((self.starts_ms[self.in_phase], self.bursts_ms[:, 1]))
+
     def meets(self, other: "Stage") -> NDArray[np.bool_]:
-        """Which of its bursts another stage's overlap. Background threads are few, so one burst
-        may wait for the other: a gap as between the flushes of one commit is no gap."""
+        """Which of its bursts another stage's meet."""
+        return np.asarray(self._overlaps(other).any(axis=1))
+
+    def meetings_ms(self, other: "Stage") -> Floats:
+        """A row for each of them: the first flush of either begins, the last compaction ends."""
+        overlaps = self._overlaps(other)
+        own, theirs = self.occurrences_ms, other.occurrences_ms
+        starts = np.where(overlaps, theirs[:, 0], np.inf).min(axis=1)
+        ends = np.where(overlaps, theirs[:, 1], -np.inf).max(axis=1)
+        both = np.column_stack((np.minimum(own[:, 0], starts), np.maximum(own[:, 1], ends)))
+        return both[self.meets(other)]
+
+    def _overlaps(self, other: "Stage") -> NDArray[np.bool_]:
+        """Own bursts by theirs. Background threads are few, so one burst may wait for the other: a
+        gap as between the flushes of one commit is no gap."""
         starts, ends = self.bursts_ms[:, :1], self.bursts_ms[:, 1:]
         theirs = other.bursts_ms
-        overlap = (theirs[:, 0] < ends + GAP_MS) & (theirs[:, 1] > starts - GAP_MS)
-        return np.asarray(overlap.any(axis=1))
+        return (theirs[:, 0] < ends + GAP_MS) & (theirs[:, 1] > starts - GAP_MS)
 
     def weighs(self, other: "Stage") -> bool:
         """Whether its compactions matter beside the other's."""

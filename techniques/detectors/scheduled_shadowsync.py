@@ -46,14 +46,14 @@ def _finding(stage: Stage, period: int, after: Aftermath) -> Finding:
     return Finding(
         kind=KIND,
         title=f"Stage {stage.operator}: {most} of {stage.instances} instances compact together",
-        spans_ms=tuple((round(start), round(end)) for start, end in stage.bursts_ms.tolist()),
+        spans_ms=tuple((round(start), round(end)) for start, end in stage.occurrences_ms.tolist()),
         p_value=after.p_value,
         added_ms=after.added_ms,
         explanation=(
             f"Every {_nth(period)} flush of stage {stage.operator} sets off a compaction, and "
             f"{most} of its {stage.instances} state stores count their flushes in step, so they "
-            f"compact at the same checkpoint. That was so at {together} checkpoints here, and the "
-            f"p99 {after.words} is {after.ratio:.2f} times that of the others."
+            f"compact at the same checkpoint. That was so at {together} checkpoints here, and p99 "
+            f"is {after.ratio:.2f} times that of other checkpoints {after.words}."
         ),
         evidence=(
             Evidence("instances in phase", f"{most} of {stage.instances}"),

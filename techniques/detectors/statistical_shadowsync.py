@@ -2,21 +2,20 @@
 their compactions overlap (ShadowSync, section 3.3). It recurs at the least common multiple of
 their periods.
 
-Held against chance twice: that they overlap as much when one of them is shifted in time, and that
-latency is as high after checkpoints at which they do not overlap (`aftermath`).
+Held against chance twice: that two counters of their periods agree, and that latency is as high
+after checkpoints at which they do not meet (`aftermath`).
 """
 
 from itertools import combinations
-from math import lcm
+from math import gcd, lcm
 
 import numpy as np
 
-from techniques.detectors import chance
 from techniques.detectors.aftermath import Aftermath, aftermath
 from techniques.detectors.checkpoints import Stage, stages, table
 from techniques.detectors.finding import Finding
 from techniques.model import Evidence
-from techniques.view import Floats, View
+from techniques.view import View
 
 KIND = "statistical_shadowsync"
 FEWEST = 2
@@ -31,30 +30,29 @@ def find(view: View) -> list[Finding]:
         if meeting.sum() < FEWEST or not (one.weighs(other) and other.weighs(one)):
             continue
         if after := aftermath(view, one, np.array(one.in_phase)[meeting].tolist()):
-            found.append(_finding(view, one, other, after))
+            found.append(_finding(one, other, after))
     return found
 
 
-def _finding(view: View, one: Stage, other: Stage, after: Aftermath) -> Finding:
+def _finding(one: Stage, other: Stage, after: Aftermath) -> Finding:
     period_ms = _recurs_ms(one, other)
     again = "" if period_ms is None else f" It is expected every {period_ms / 1000:.0f} s."
-    spans_ms = one.bursts_ms[one.meets(other)].tolist()
-    by_chance = chance.shifted(_bursting(view, one), _bursting(view, other))
+    meetings = one.meetings_ms(other).tolist()
     return Finding(
         kind=KIND,
         title=f"Stages {one.operator} and {other.operator} compact at the same time",
-        spans_ms=tuple((round(start), round(end)) for start, end in spans_ms),
+        spans_ms=tuple((round(start), round(end)) for start, end in meetings),
         p_value=after.p_value,
         added_ms=after.added_ms,
         explanation=(
-            f"The compactions of stages {one.operator} and {other.operator} met {len(spans_ms)} "
-            f"times here, and the p99 {after.words} is {after.ratio:.2f} times that of the other "
-            f"checkpoints. Each counts its flushes on its own; now they are in phase.{again}"
+            f"The compactions of stages {one.operator} and {other.operator} met {len(meetings)} "
+            f"times here, and p99 is {after.ratio:.2f} times that of other checkpoints "
+            f"{after.words}. Each counts its flushes on its own; now they are in phase.{again}"
         ),
         evidence=(
-            Evidence("overlaps", str(len(spans_ms))),
+            Evidence("meetings", str(len(meetings))),
             Evidence("periods in checkpoints", f"{one.period or '?'} and {other.period or '?'}"),
-            Evidence("that they overlap as much at other shifts", f"{by_chance:.2g}"),
+            *_agreement(one, other),
             *after.evidence,
         ),
         operators=(one.operator, other.operator),
@@ -64,12 +62,12 @@ def _finding(view: View, one: Stage, other: Stage, after: Aftermath) -> Finding:
     )
 
 
-def _bursting(view: View, stage: Stage) -> Floats:
-    """1 in windows in which the stage compacts, all or most of it."""
-    found = np.zeros(len(view))
-    for first, after in view.between(stage.bursts_ms[:, 0], stage.bursts_ms[:, 1]):
-        found[first:after] = 1.0
-    return found
+def _agreement(one: Stage, other: Stage) -> tuple[Evidence, ...]:
+    """Counters whose periods share a factor meet only in some phases; others always do."""
+    if one.period is None or other.period is None:
+        return ()
+    by_chance = 1 / gcd(one.period, other.period)
+    return (Evidence("that counters of these periods meet by chance", f"{by_chance:.2g}"),)
 
 
 def _recurs_ms(one: Stage, other: Stage) -> float | None:

@@ -124,18 +124,6 @@ def test_a_worker_that_starts_anew_goes_on_with_what_is_open(world: World) -> No
     assert Incident.objects.filter(kind="scheduled_shadowsync").count() == 1
 
 
-def test_what_could_not_be_written_down_is_found_again(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with monkeypatch.context() as patched:
-        # As when a job is looked at before its record is there, or the database is away.
-        patched.setattr(rounds, "_write", lambda *_: 1 / 0)
-        world.pass_s(40)
-    world.pass_s(3)
-
-    assert Incident.objects.filter(kind="scheduled_shadowsync").count() == 1
-
-
 def test_a_job_of_which_nothing_comes_keeps_its_incident(world: World) -> None:
     world.pass_s(60)
     world.second += 600

@@ -19,14 +19,12 @@ def test_few_values_are_ranked_as_if_all_orders_were_counted(values: list[int], 
     assert chance.rank_sum(these, others) == pytest.approx(as_high / everything)
 
 
-def test_the_exact_counts_still_fit_where_the_normals_tail_takes_over() -> None:
+def test_the_normals_tail_takes_over_where_the_two_agree(monkeypatch: pytest.MonkeyPatch) -> None:
     values = np.random.default_rng(7).permutation(40).astype(float)
     exact = chance.rank_sum(values[:20], values[20:])
+    monkeypatch.setattr(chance, "MOST_EXACT", 0)
 
-    assert exact == pytest.approx(
-        chance.rank_sum(values[:20], np.append(values[20:], -1)), abs=0.05
-    )
-    assert 0 < exact < 1
+    assert chance.rank_sum(values[:20], values[20:]) == pytest.approx(exact, abs=0.02)
 
 
 def test_the_highest_of_all_are_as_rare_as_their_draw() -> None:

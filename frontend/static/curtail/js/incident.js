@@ -274,7 +274,6 @@ choice(part("panels-choice"), panels, (chosen) => {
 });
 wireKeys({ n: () => step(1), p: () => step(-1) });
 onZone(() => incident && take(incident));
-zoomed.load();
 setInterval(() => document.hidden || tick(), 1000);
 setInterval(() => document.hidden || incident?.state === "resolved" || poll(), EVERY_MS);
 document.addEventListener("visibilitychange", () => document.hidden || poll());

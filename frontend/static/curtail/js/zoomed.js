@@ -1,7 +1,7 @@
 /** The job page's panels at the time of one occurrence, with the occurrences as bands over them. */
 
 import { apiUrl, getJson } from "./api.js";
-import { Chart, plotlyLoaded } from "./chart.js";
+import { Chart, loadPlotly } from "./chart.js";
 import { element, part, setText } from "./dom.js";
 import { wireKeys } from "./keys.js";
 import { readings } from "./readout.js";
@@ -32,6 +32,7 @@ export class Zoomed {
   #waiting = false;
   #fetchedMs = 0;
   #bands = [];
+  #Plotly = null; // a promise of it, once the chart has been drawn
 
   /** `onMove` is told when the user zooms or pans: then the view is theirs. */
   constructor({ jobPath, onMove }) {
@@ -49,6 +50,15 @@ export class Zoomed {
       onChange: () => this.touch(),
       blockMs: BLOCK_MS,
     });
+    const parts = { canvas: part("lines"), plot: part("plot"), heads: part("heads"), cursor: part("cursor") };
+    this.#chart = new Chart(this.root, parts, {
+      hidden: this.hidden,
+      onRange: (range) => this.#move((scene) => scene.pause(range)),
+      onFollow: () => this.back(),
+      onCursor: (...at) => this.#read(...at),
+      onSize: () => this.touch(true),
+      onToggle: () => this.touch(true),
+    });
     wireKeys({
       "+": () => this.#move((scene) => scene.zoom(0.5)),
       "=": () => this.#move((scene) => scene.zoom(0.5)),
@@ -59,33 +69,13 @@ export class Zoomed {
     });
     onZone(() => this.touch(true));
     onTheme(() => {
-      this.#chart?.retheme();
+      this.#chart.retheme();
       this.touch(true);
     });
   }
 
   get range() {
     return this.scene.range;
-  }
-
-  async load() {
-    let Plotly;
-    try {
-      Plotly = await plotlyLoaded(part("plotly"));
-    } catch {
-      setText(part("chart-note"), "The chart could not be loaded; reload the page to try again.");
-      return;
-    }
-    const parts = { canvas: part("lines"), plot: part("plot"), heads: part("heads"), cursor: part("cursor") };
-    this.#chart = new Chart(this.root, parts, Plotly, {
-      hidden: this.hidden,
-      onRange: (range) => this.#move((scene) => scene.pause(range)),
-      onFollow: () => this.back(),
-      onCursor: (...at) => this.#read(...at),
-      onSize: () => this.touch(true),
-      onToggle: () => this.touch(true),
-    });
-    this.touch();
   }
 
   /** Moves the panels to an occurrence. */
@@ -108,7 +98,7 @@ export class Zoomed {
 
   touch(anew = false) {
     if (anew) this.#drawn = "";
-    if (!this.#chart || !this.chosen || this.#waiting) return;
+    if (!this.chosen || this.#waiting) return;
     this.#waiting = true;
     requestAnimationFrame(() => {
       this.#waiting = false;
@@ -150,6 +140,19 @@ export class Zoomed {
     this.root.dataset.drawn = Number(this.root.dataset.drawn) + 1;
     this.root.dataset.range = shown.range.map(Math.round).join("-");
     this.root.dataset.lines = this.#chart.lines;
+    this.root.toggleAttribute("data-zoomable", this.#chart.listening);
+    this.#fetchPlotly();
+  }
+
+  /** Once the chart is there without it: it only adds the mouse, and keys do the same. */
+  #fetchPlotly() {
+    this.#Plotly ??= loadPlotly(part("incident").dataset.plotly).then(
+      (Plotly) => {
+        this.#chart.Plotly = Plotly;
+        this.touch(true);
+      },
+      () => setText(part("chart-caption"), "Zooming with the mouse could not be loaded: reload the page to try again. Keys work."),
+    );
   }
 
   #mark([startMs, endMs]) {
