@@ -11,7 +11,6 @@ from collectors import activity, keys, wire
 from collectors.activity import Activity, Kind
 from collectors.announcement import Announcement
 from dashboard import jobs
-from dashboard.detection import rounds
 from dashboard.detection.rounds import Detection, running
 from dashboard.detection.watch import Watch
 from dashboard.jobs import STALE_AFTER_MS
