@@ -17,7 +17,7 @@ pytestmark = pytest.mark.spark
 
 SHADOWSYNC = {"scheduled_shadowsync", "statistical_shadowsync"}
 # The fleet registers, the virtual machine warms up, and the second recurrence is 12 s after that.
-CALM_S, PATIENCE_S = 30, 120
+CALM_S, PATIENCE_S = 22, 120
 
 
 @pytest.fixture(scope="module")
