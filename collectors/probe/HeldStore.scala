@@ -9,8 +9,10 @@ private[probe] final case class Wish(seed: Long, spread: Int, delayMs: Long)
 
 private[probe] sealed trait Held
 private[probe] case object AsAsked extends Held
-/** A task has the database: it has to be tried again. */
+/** A task has the database, and it is not yet as asked. */
 private[probe] case object Pending extends Held
+/** A task has the database, which is as asked and due to be looked at. */
+private[probe] case object Unseen extends Held
 private[probe] final case class Trouble(why: String) extends Held
 
 /**
@@ -54,7 +56,7 @@ private[probe] class HeldStore(id: StoreId) {
       }
     } match {
       case Seen(held) => held
-      case InUse => Pending
+      case InUse => if (wish == drawnFor && (store.database eq database)) Unseen else Pending
       case NotOpen => AsAsked // there will be an order to hold when there is a database
     }
   }

@@ -30,6 +30,8 @@ private[probe] class StateStoreLever extends Lever {
   private val held = mutable.Map.empty[StoreId, HeldStore]
   private val withdrawn = mutable.Map.empty[Asked, String]
   private val threads = new BackgroundThreads
+  /** Whether something is due that no order waits for. */
+  private var watching = false
 
   override def hold(orders: Seq[Order]): Map[Int, String] = synchronized {
     wanted = orders
@@ -68,12 +70,12 @@ private[probe] class StateStoreLever extends Lever {
     }
   }
 
-  private def paceMs(done: Outcome): Long =
-    if (!done.settled || done.of.exists(order => Asked(order).wish.delayMs > 0)) StepMs else LookMs
+  private def paceMs(done: Outcome): Long = if (done.settled && !watching) LookMs else StepMs
 
   private def step(orders: Seq[Order]): Outcome = {
     val asked = orders.map(order => Asked(order) -> order.number)
     withdrawn.keys.filterNot(asked.toMap.contains).toSeq.foreach(withdrawn.remove)
+    watching = asked.exists(_._1.wish.delayMs > 0)
     val pending = try {
       val loaded = if (asked.isEmpty) Nil else StateStores.loaded()
       val open = inForce(asked).map(each => holdStores(each, loaded.filter(_.id.runId == each.runId)))
@@ -107,6 +109,7 @@ private[probe] class StateStoreLever extends Lever {
     states.collectFirst { case Trouble(why) => why }.foreach { why =>
       withdrawn(asked) = s"$why; withdrawn until it is switched on again"
     }
+    watching ||= states.contains(Unseen)
     states.count(_ == Pending)
   }
 
@@ -121,9 +124,8 @@ private[probe] class StateStoreLever extends Lever {
   private def letGo(runs: Set[String]): Int = {
     if (runs.isEmpty) Guard.quietly("set RocksDB's threads back") { threads.letGo() }
     held.keys.filterNot(id => runs(id.runId)).toSeq.count { id =>
-      val state =
-        try held(id).letGo()
-        catch { case error @ (NonFatal(_) | _: LinkageError) => Trouble(said(error)) }
+      var state: Held = AsAsked
+      Guard.quietly("set a state store back") { state = held(id).letGo() }
       if (state != Pending) held -= id
       state == Pending
     }

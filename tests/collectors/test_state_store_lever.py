@@ -162,8 +162,10 @@ def job(module_redis: RedisServer, tmp_path_factory: pytest.TempPathFactory) -> 
         "spark.sql.shuffle.partitions": str(PARTITIONS),
         "spark.sql.streaming.stateStore.providerClass": f"{PROVIDERS}RocksDBStateStoreProvider",
     }
-    with spark_session(module_redis.url, **options) as spark:
-        yield Job(spark, module_redis, tmp_path_factory.mktemp("jam") / NAME)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYSPARK_PYTHON", sys.executable)
+        with spark_session(module_redis.url, **options) as spark:
+            yield Job(spark, module_redis, tmp_path_factory.mktemp("jam") / NAME)
 
 
 def untouched() -> dict[int, int]:
@@ -226,7 +228,7 @@ def test_letting_go_brings_back_what_spark_had_also_for_stores_opened_later(job:
 
 
 def test_it_is_held_while_batches_follow_each_other_without_a_pause(job: Job) -> None:
-    job.folder.add(files=12)
+    job.folder.add(files=16)
     job.ask(State.APPLIED, thresholds=True, seed=SEED + 1, spread=4)
     assert job.query.status["isDataAvailable"] or job.query.status["isTriggerActive"]
     job.query.processAllAvailable()
