@@ -50,7 +50,7 @@ private[probe] class HeldStore(id: StoreId) {
       val level0 = HeldStore.level0(open)
       meet(open, options, wish)
       trouble(open, level0).map(Trouble).getOrElse {
-        set(open, options, wanted(level0, wish, nowNs))
+        set(open, wanted(level0, wish, nowNs))
         lookedNs = nowNs
         AsAsked
       }
@@ -65,7 +65,8 @@ private[probe] class HeldStore(id: StoreId) {
   def letGo(): Held =
     if (found == Unknown) AsAsked
     else store.whileIdle { (open, options) =>
-      if (trigger != found || (open ne database)) raise(open, found)
+      if (open ne database) trigger = Unknown // Spark opened it again: who knows with what
+      set(open, found)
       options.setLevel0FileNumCompactionTrigger(found)
     } match {
       case InUse => Pending
@@ -119,12 +120,12 @@ private[probe] class HeldStore(id: StoreId) {
       Some(s"RocksDB slows down the writes of $id")
     else None
 
-  private def set(open: RocksDB, options: Options, wanted: Int): Unit =
-    if (trigger != wanted) { raise(open, wanted); trigger = wanted }
-
-  private def raise(open: RocksDB, to: Int): Unit =
-    open.setOptions(
-      MutableColumnFamilyOptions.builder().setLevel0FileNumCompactionTrigger(to).build())
+  /** Takes RocksDB some milliseconds: it writes all its options to a file. */
+  private def set(open: RocksDB, wanted: Int): Unit = if (trigger != wanted) {
+    val options = MutableColumnFamilyOptions.builder().setLevel0FileNumCompactionTrigger(wanted)
+    open.setOptions(options.build())
+    trigger = wanted
+  }
 }
 
 private object HeldStore {

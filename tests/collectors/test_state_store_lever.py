@@ -30,8 +30,9 @@ from tests.waiting import until
 pytestmark = pytest.mark.spark
 
 NAME = "jammed"
-# Seven keys fall into four of these.
+# Seven keys fall into four of five partitions.
 PARTITIONS = 5
+FLUSHING = (1, 2, 3, 4)
 LEASE_MS = 60_000
 DELAY_MS = 400
 CEILING = SLOWDOWN - MARGIN
@@ -46,9 +47,7 @@ def is_telling(seed: int) -> bool:
     first, second = drawn(seed), drawn(seed, reopened=1)
     changed = all(first[each] != second[each] for each in first)
     return (
-        changed
-        and len(set(first.values())) >= 3
-        and len({first[each] for each in (1, 2, 3, 4)}) >= 3
+        changed and len(set(first.values())) >= 3 and len({first[each] for each in FLUSHING}) >= 3
     )
 
 
@@ -186,27 +185,17 @@ def test_the_executor_draws_as_the_algorithm_says(job: Job) -> None:
 
 
 def test_stores_that_compact_at_the_same_checkpoint_no_longer_do(job: Job) -> None:
-    job.batches(3)
-    flushing = sorted(job.ended(Kind.FLUSH))
-    until(lambda: job.compactions() == len(flushing))
     assert job.triggers() == untouched()
-    assert len(flushing) == 4
+    job.batches(THRESHOLD - 1)
+    until(lambda: set(job.level0().values()) == {0})
 
     job.ask(State.APPLIED, thresholds=True, seed=SEED, spread=4)
-    assert job.triggers() == drawn(SEED)
-    since = {each: len(found) for each, found in job.ended(Kind.FLUSH).items()}
-    job.batches(7)
-    until(lambda: job.compactions() == 2 * len(flushing))
-
-    flushes, compactions = job.ended(Kind.FLUSH), job.ended(Kind.COMPACTION)
-    after = {
-        each: sum(
-            flush.start_us < compactions[each][1].start_us for flush in flushes[each][since[each] :]
-        )
-        for each in flushing
-    }
-    assert after == {each: drawn(SEED)[each] for each in flushing}
-    assert len(set(after.values())) >= 3
+    thresholds = drawn(SEED)
+    assert job.triggers() == thresholds
+    for flushes in range(1, 9):
+        job.batches(1)
+        files = {each: flushes % thresholds[each] if each in FLUSHING else 0 for each in thresholds}
+        until(lambda files=files: job.level0() == files)  # type: ignore[misc]
 
 
 def test_a_store_that_spark_opens_again_gets_a_threshold_of_its_own(job: Job) -> None:
