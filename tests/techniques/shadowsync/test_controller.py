@@ -15,7 +15,8 @@ from tests.techniques.traces import Setting, trace
 SCHEDULED = Setting(in_phase=(0,))
 STATISTICAL = Setting(in_phase=(0, 1), stages_in_phase=True)
 SPREAD = Setting()
-EMPTY = View(0, *(np.zeros(0) for _ in range(6)))
+NONE = np.zeros(0)
+EMPTY = View(0, NONE, NONE, NONE, NONE, NONE, NONE)
 
 
 def options(**given: Scalar) -> dict[str, Scalar]:
