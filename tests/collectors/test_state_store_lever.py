@@ -78,15 +78,14 @@ class Job:
         self.batches(1)
         assert not self._poison.exists()
 
-    def ask(self, state: State, **settings: Scalar) -> str:
-        """Until the job says so; returns what it says."""
+    def ask(self, lease_ms: int = LEASE_MS, **settings: Scalar) -> None:
+        """Until the job says that it is applied."""
         self._version += 1
-        wanted = Wanted("act", self._version, LEASE_MS, settings)
+        wanted = Wanted("act", self._version, lease_ms, settings)
         held_until(
-            lambda: [each.state for each in self._operator.states()] == [state],
+            lambda: [each.state for each in self._operator.states()] == [State.APPLIED],
             lambda: self._operator.ask(self._version, shadowsync=wanted),
         )
-        return self._operator.states()[0].because
 
     def refused(self) -> str:
         until(lambda: self._operator.states()[0].state == State.REFUSED)
@@ -197,7 +196,7 @@ def test_stores_that_compact_at_the_same_checkpoint_no_longer_do(job: Job) -> No
     job.batches(THRESHOLD - 1)
     until(lambda: set(job.level0().values()) == {0})
 
-    job.ask(State.APPLIED, thresholds=True, seed=SEED, spread=4)
+    job.ask(thresholds=True, seed=SEED, spread=4)
     thresholds = drawn(SEED)
     assert job.triggers() == thresholds
     for flushes in range(1, 9):
@@ -207,7 +206,7 @@ def test_stores_that_compact_at_the_same_checkpoint_no_longer_do(job: Job) -> No
 
 
 def test_a_store_that_spark_opens_again_gets_a_threshold_of_its_own(job: Job) -> None:
-    job.ask(State.APPLIED, thresholds=True, seed=SEED, spread=4)
+    job.ask(thresholds=True, seed=SEED, spread=4)
     before, first = job.databases(), drawn(SEED)
     job.fail_once()
 
@@ -216,7 +215,7 @@ def test_a_store_that_spark_opens_again_gets_a_threshold_of_its_own(job: Job) ->
 
 
 def test_letting_go_brings_back_what_spark_had_also_for_stores_opened_later(job: Job) -> None:
-    job.ask(State.APPLIED, thresholds=True, seed=SEED, spread=4)
+    job.ask(thresholds=True, seed=SEED, spread=4)
     job.let_go()
     assert job.triggers() == untouched()
 
@@ -224,9 +223,16 @@ def test_letting_go_brings_back_what_spark_had_also_for_stores_opened_later(job:
     assert job.triggers() == untouched()
 
 
+def test_stores_are_given_back_when_the_server_goes_away(job: Job) -> None:
+    job.ask(lease_ms=2_000, thresholds=True, seed=SEED, spread=4)
+    assert job.triggers() == drawn(SEED)
+
+    until(lambda: job.triggers() == untouched())
+
+
 def test_it_is_held_while_batches_follow_each_other_without_a_pause(job: Job) -> None:
     job.folder.add(files=16)
-    job.ask(State.APPLIED, thresholds=True, seed=SEED + 1, spread=4)
+    job.ask(thresholds=True, seed=SEED + 1, spread=4)
     assert job.query.status["isDataAvailable"] or job.query.status["isTriggerActive"]
     job.query.processAllAvailable()
     assert job.triggers() == drawn(SEED + 1)
@@ -243,7 +249,7 @@ def test_flush_and_compaction_threads_are_set_and_set_back(job: Job) -> None:
         return env.getBackgroundThreads(high), env.getBackgroundThreads(low)
 
     before = threads()
-    job.ask(State.APPLIED, threads=True, compaction_threads=3)
+    job.ask(threads=True, compaction_threads=3)
     assert threads() == (cores, 3)
     assert job.triggers() == untouched()
     job.let_go()
@@ -251,7 +257,7 @@ def test_flush_and_compaction_threads_are_set_and_set_back(job: Job) -> None:
 
 
 def test_a_compaction_waits_after_its_flush_and_then_comes(job: Job) -> None:
-    job.ask(State.APPLIED, delay_ms=DELAY_MS)
+    job.ask(delay_ms=DELAY_MS)
     until(lambda: max(job.level0().values()) < THRESHOLD)
     until(lambda: set(job.triggers().values()) == {CEILING})
     began_us = time.time_ns() // 1000
@@ -268,7 +274,7 @@ def test_a_compaction_waits_after_its_flush_and_then_comes(job: Job) -> None:
 
 
 def test_it_withdraws_itself_when_compaction_falls_behind(job: Job) -> None:
-    job.ask(State.APPLIED, thresholds=True, seed=SEED, spread=4)
+    job.ask(thresholds=True, seed=SEED, spread=4)
     partition, stuck = next((each, db) for each, db in job.databases().items() if each in (1, 2, 3))
     disable(job, stuck, True)
     job.batches(CEILING - job.level0()[partition])
@@ -288,7 +294,7 @@ def disable(job: Job, database: Any, disabled: bool) -> None:
 
 
 def test_plain_spark_goes_on_from_the_checkpoint_with_the_same_results(job: Job) -> None:
-    job.ask(State.APPLIED, thresholds=True, seed=SEED, spread=4)
+    job.ask(thresholds=True, seed=SEED, spread=4)
     job.batches(2)
     job.query.stop()
     job.folder.add(files=1)
