@@ -231,7 +231,7 @@ def test_stores_are_given_back_when_the_server_goes_away(job: Job) -> None:
 
 
 def test_it_is_held_while_batches_follow_each_other_without_a_pause(job: Job) -> None:
-    job.folder.add(files=16)
+    job.folder.add(files=10)
     job.ask(thresholds=True, seed=SEED + 1, spread=4)
     assert job.query.status["isDataAvailable"] or job.query.status["isTriggerActive"]
     job.query.processAllAvailable()
