@@ -26,6 +26,9 @@ private[probe] final case class Order(
 private[probe] trait Lever {
   def name: String
   def hold(orders: Seq[Order]): Map[Int, String]
+
+  /** Whether what was last asked is so, or refused. Until then nobody is told that it is held. */
+  def settled: Boolean = true
 }
 
 /** Moves nothing: shows that orders arrive everywhere and that answers come back. */
@@ -71,7 +74,10 @@ private[probe] class Levers(places: Set[String], levers: Seq[Lever]) {
       val edition = inForce()
       // Before anything was ever asked there is nothing to undo and nothing to say.
       if (edition.number != 0L || before != 0L)
-        Guard.quietly("move the levers") { report(edition.number, hold(edition)) }
+        Guard.quietly("move the levers") {
+          val refused = hold(edition)
+          if (levers.forall(_.settled)) report(edition.number, refused)
+        }
       before = edition.number
     }
     if (before != 0L) Guard.quietly("set the levers back") { hold(Control.None) }

@@ -15,7 +15,7 @@ class Plugin extends SparkPlugin {
 
 private object Plugin {
   /** All that this probe can move. */
-  val levers: Seq[Lever] = Seq(Echo)
+  val levers: Seq[Lever] = Seq(Echo, new StateStoreLever)
 }
 
 private class Driver extends DriverPlugin {

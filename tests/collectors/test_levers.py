@@ -1,7 +1,7 @@
 """Orders to a running job and its answers, on a real Spark, through a real Redis."""
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import pytest
 from pyspark.sql import SparkSession
@@ -9,9 +9,9 @@ from redis import Redis
 
 from collectors import control, keys
 from collectors.asked import Applied, State
-from collectors.control import Control, Wanted
-from collectors.wire import Frame
+from collectors.control import Wanted
 from dashboard.testing.stack import RedisServer
+from tests.collectors.asking import Operator, held_until
 from tests.collectors.conftest import spark_session
 from tests.collectors.frames import arrived
 from tests.waiting import until
@@ -43,43 +43,13 @@ def steered(
         yield spark
 
 
-class Operator:
-    """Writes control documents as the server does."""
-
-    def __init__(self, server: RedisServer) -> None:
-        self._server = server
-        self._redis = Redis.from_url(server.url)
-
-    def ask(self, version: int, **techniques: Wanted) -> None:
-        now_ms = time.time_ns() // 1_000_000
-        document = Control(version, now_ms, techniques)
-        self._redis.set(keys.control(JOB), control.encode(document))
-
-    def newest(self) -> Frame:
-        return arrived(self._server, JOB)[-1]
-
-    def states(self) -> list[Applied]:
-        asked = self.newest().asked
-        return list(asked.techniques) if asked else []
-
-
 @pytest.fixture
 def operator(module_redis: RedisServer) -> Operator:
-    return Operator(module_redis)
+    return Operator(module_redis, JOB)
 
 
 def echo(version: int, **settings: control.Scalar) -> Wanted:
     return Wanted("act", version, LEASE_MS, {"word": "hello", **settings})
-
-
-def held_until(check: Callable[[], bool], renew: Callable[[], None]) -> None:
-    """`check` holds in the end, while the server renews as it does every second."""
-
-    def renewed() -> bool:
-        renew()
-        return check()
-
-    until(renewed, timeout_s=20)
 
 
 def test_a_switch_reaches_the_running_job_and_its_frames_say_so(

@@ -19,13 +19,13 @@ from collectors.build import probe_jar
 from collectors.conf import CHECKPOINT_FILE_MANAGER, spark_options
 from collectors.state_store import Finished
 from tests.collectors.conftest import probe, spark_session
+from tests.collectors.folder import Folder
 from tests.collectors.kept_parts import KeptParts
-from tests.collectors.stateful_job import KEYS, PARTITIONS, PROVIDERS, Outcome, run
+from tests.collectors.stateful_job import PARTITIONS, PROVIDERS, Outcome, run
 from tests.waiting import until
 
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(900)]
 
-ROWS = 50
 NO_REDIS = "redis://127.0.0.1:1/0"
 PROVIDER = "spark.sql.streaming.stateStore.providerClass"
 KINDS = ["count", "pandas"]
@@ -53,27 +53,6 @@ def files() -> dict[str, str]:
         "spark.driver.extraClassPath": jar,
         "spark.sql.streaming.checkpointFileManagerClass": CHECKPOINT_FILE_MANAGER,
     }
-
-
-class Folder:
-    """One query's input and checkpoint."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self._files = 0
-        (path / "in").mkdir(parents=True)
-
-    def add(self, files: int) -> None:
-        for number in range(self._files, self._files + files):
-            rows = range(number * ROWS, (number + 1) * ROWS)
-            made = self.path / f"{number}.txt"
-            made.write_text("\n".join(map(str, rows)))
-            made.rename(self.path / "in" / made.name)
-        self._files += files
-
-    def counts(self) -> dict[str, int]:
-        """How often each key came so far."""
-        return dict(Counter(str(row % KEYS) for row in range(self._files * ROWS)))
 
 
 def of(found: list[Finished], kind: Kind) -> list[Finished]:

@@ -223,7 +223,7 @@ def test_the_effect_compares_blocks_before_with_blocks_since(world: World) -> No
     world.round()
     world.pass_s(120, latency_ms=25)
 
-    (card,) = shown(world)
+    card = shown(world)
     assert card["state"] == "applied"
     assert card["effect"]["before"]["p99"] == pytest.approx(100, rel=0.01)
     assert card["effect"]["after"]["p99"] == pytest.approx(25, rel=0.01)
@@ -240,13 +240,14 @@ def test_without_anything_before_there_is_no_effect_to_tell(world: World) -> Non
     world.round()
     world.pass_s(60)
 
-    (card,) = shown(world)
+    card = shown(world)
     assert card["effect"] is None
 
 
-def shown(world: World) -> list[dict[str, Any]]:
-    async def made() -> list[dict[str, Any]]:
+def shown(world: World) -> dict[str, Any]:
+    async def made() -> dict[str, Any]:
         view = await views.view(world.store, world.job.pk, world.now_ms)
-        return await cards.cards(world.store, world.job, view, world.now_ms)
+        found = await cards.cards(world.store, world.job, view, world.now_ms)
+        return next(card for card in found if card["name"] == "echo")
 
     return async_to_sync(made)()

@@ -1,0 +1,103 @@
+package io.curtail.probe
+
+import java.lang.reflect.Field
+
+import scala.collection.mutable
+
+import org.apache.spark.sql.execution.streaming.state.{StateStore, StateStoreProvider}
+import org.apache.spark.sql.execution.streaming.state.StateStoreProviderId
+import org.rocksdb.{Options, RocksDB}
+
+/** One state store of one run of a query. */
+private[probe] final case class StoreId(
+    runId: String, operator: Long, partition: Int, name: String) {
+  override def toString: String =
+    s"operator $operator, partition $partition" + (if (name == "default") "" else s", $name")
+}
+
+/** What came of looking at a database. */
+private[probe] sealed trait Look[+T]
+private[probe] final case class Seen[T](value: T) extends Look[T]
+/** A task has it: look again soon. */
+private[probe] case object InUse extends Look[Nothing]
+private[probe] case object NotOpen extends Look[Nothing]
+
+/**
+ * The state stores that Spark has loaded in this JVM, by reflection: Spark offers no other way to
+ * them. A Spark that keeps them otherwise shows as an exception, and the lever refuses with it.
+ */
+private[probe] object StateStores {
+  private lazy val loadedProviders = {
+    val field = StateStore.getClass.getDeclaredField("loadedProviders")
+    field.setAccessible(true)
+    field.get(StateStore).asInstanceOf[mutable.HashMap[StateStoreProviderId, StateStoreProvider]]
+  }
+
+  /** Spark's lock is held for as long as it takes to copy a list. */
+  def loaded(): Seq[LoadedStore] =
+    loadedProviders.synchronized(loadedProviders.toSeq).map { case (id, provider) =>
+      val store = id.storeId
+      new LoadedStore(
+        StoreId(id.queryRunId.toString, store.operatorId, store.partitionId, store.storeName),
+        provider)
+    }
+}
+
+/** One of them; `provider` tells whether two are the same. */
+private[probe] class LoadedStore(val id: StoreId, val provider: StateStoreProvider) {
+  import LoadedStore._
+
+  def isRocksDb: Boolean = ProviderClass.isInstance(provider)
+
+  /** The open database, to compare with and nothing else: it may be closed at any time. */
+  def database: AnyRef = Option(Wrapper.get(provider)).map(Database.get).orNull
+
+  /**
+   * Lets `body` have the open database and the options with which Spark opens it the next time.
+   * Spark closes, opens and uses a database only between taking its state machine from *released*
+   * and giving it back, under a lock: with that lock held and the state *released* nobody else can
+   * have it. A task that wants to begin waits for `body`, so that has to be short.
+   */
+  def whileIdle[T](body: (RocksDB, Options) => T): Look[T] = {
+    val machine = Machine.get(provider)
+    if (machine == null) NotOpen
+    else Lock.get(machine).synchronized {
+      State.get(machine).toString match {
+        case "RELEASED" =>
+          val wrapper = Wrapper.get(provider)
+          val database = if (wrapper == null) null else Database.get(wrapper).asInstanceOf[RocksDB]
+          if (database == null || !database.isOwningHandle) NotOpen
+          else Seen(body(database, ReopenedWith.get(wrapper).asInstanceOf[Options]))
+        case "CLOSED" => NotOpen
+        case _ => InUse
+      }
+    }
+  }
+}
+
+private object LoadedStore {
+  private val Package = "org.apache.spark.sql.execution.streaming.state."
+  lazy val ProviderClass: Class[_] = Class.forName(Package + "RocksDBStateStoreProvider")
+  private lazy val MachineClass = Class.forName(Package + "RocksDBStateMachine")
+  private lazy val WrapperClass = Class.forName(Package + "RocksDB")
+
+  /** Both are lazy in the provider: null until its first task came. */
+  lazy val Machine: Field = ofType(ProviderClass, MachineClass)
+  lazy val Wrapper: Field = ofType(ProviderClass, WrapperClass)
+  lazy val Lock: Field = named(MachineClass, "stateMachineLock")
+  lazy val State: Field = named(MachineClass, "state")
+  lazy val Database: Field = ofType(WrapperClass, classOf[RocksDB])
+  lazy val ReopenedWith: Field = ofType(WrapperClass, classOf[Options])
+
+  /** The compiler chooses the names of private members that inner classes use. */
+  private def ofType(owner: Class[_], wanted: Class[_]): Field =
+    owner.getDeclaredFields.filter(_.getType == wanted) match {
+      case Array(field) => opened(field)
+      case other => throw new NoSuchFieldException(
+        s"${other.length} fields of type ${wanted.getName} in ${owner.getName}")
+    }
+
+  private def named(owner: Class[_], name: String): Field = opened(owner.getDeclaredField(name))
+
+  private def opened(field: Field): Field = { field.setAccessible(true); field }
+}

@@ -1,0 +1,1 @@
+"""ShadowSync desynchronisation (Zhang et al., Middleware '22) on Spark's RocksDB state stores."""

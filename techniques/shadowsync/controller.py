@@ -1,0 +1,118 @@
+"""Which of the paper's mitigations a job gets: by the kind of ShadowSync that is found in it.
+
+Scheduled (the instances of one stage compact together): a threshold per instance, section 4.1, and
+if asked for a delay after the flush. Statistical (stages meet): the threads of section 4.2 as well.
+What was decided stays when the pattern is gone, for that is what the decision was for.
+"""
+
+from techniques.detectors import scheduled_shadowsync, statistical_shadowsync
+from techniques.detectors.checkpoints import Stage, stages
+from techniques.detectors.finding import Finding
+from techniques.incidents import QUIET_MS, QUIET_PERIODS
+from techniques.model import Conditions, Decision, Evidence, Settings
+from techniques.shadowsync.algorithm import Delay, delay
+from techniques.shadowsync.load import load
+from techniques.view import View
+
+# Fewer compactions of a stage tell nothing about what is in phase.
+FEWEST_CYCLES = 2
+
+
+def conditions(view: View) -> Conditions:
+    if not len(view):
+        return Conditions(None, "nothing is known of this job yet")
+    if not (known := stages(view)):
+        return Conditions(
+            False,
+            "no state store flushed lately: this job has none in RocksDB, or they keep changelogs",
+        )
+    if not (several := _several(known)):
+        return Conditions(False, "there is one state store per stage, and nothing to take apart")
+    if found := _found(view):
+        return Conditions(True, found[0].title)
+    if together := [stage for stage in several if len(stage.in_phase) >= FEWEST_CYCLES]:
+        operators = ", ".join(str(stage.operator) for stage in together)
+        why = f"stage {operators} compacts together, but p99 is not found to be higher then"
+        return Conditions(False, why)
+    if all(len(stage.compactions) < FEWEST_CYCLES * stage.instances for stage in several):
+        return Conditions(None, "there were too few compactions so far")
+    return Conditions(False, "the state stores compact at different checkpoints already")
+
+
+def decide(view: View, options: Settings) -> Decision | None:
+    several = _several(stages(view)) if len(view) else []
+    if not several:
+        return None
+    found = [each for each in _found(view) if _goes_on(each, view)]
+    if not found and not options["preventive"]:
+        return None
+    return _decision(view, several, found, options)
+
+
+def _decision(
+    view: View, several: list[Stage], found: list[Finding], options: Settings
+) -> Decision:
+    statistical = any(each.kind == statistical_shadowsync.KIND for each in found)
+    waits = _delay(view, several) if options["delay"] else Delay(None, "")
+    threads = bool(options["threads"]) and statistical
+    settings = {
+        "thresholds": bool(options["thresholds"]),
+        "spread": options["spread"],
+        "seed": options["seed"],
+        "threads": threads,
+        "compaction_threads": options["compaction_threads"] if threads else 0,
+        "delay_ms": waits.ms or 0,
+    }
+    evidence = [each for finding in found for each in (_what(finding), *finding.evidence)]
+    if waits.why:
+        length = "no delay" if waits.ms is None else f"{waits.ms} ms"
+        evidence.append(Evidence("compaction waits", f"{length}: {waits.why}"))
+    return Decision(settings, _reason(settings, found), tuple(evidence))
+
+
+def _found(view: View) -> list[Finding]:
+    return view.once(_search)
+
+
+def _search(view: View) -> list[Finding]:
+    return statistical_shadowsync.find(view) + scheduled_shadowsync.find(view)
+
+
+def _several(known: list[Stage]) -> list[Stage]:
+    return [stage for stage in known if stage.instances > 1]
+
+
+def _goes_on(finding: Finding, view: View) -> bool:
+    """What ended before the switch was turned is no reason to change anything after it."""
+    quiet_ms = max(QUIET_MS, QUIET_PERIODS * (finding.period_ms or 0.0))
+    return view.end_ms - finding.end_ms <= quiet_ms
+
+
+def _delay(view: View, several: list[Stage]) -> Delay:
+    """The longest that any stage needs; none if one of them has no room for it."""
+    loads = [each for stage in several if (each := load(view, stage))]
+    if not loads:
+        return Delay(None, "too little is known of the job's load yet")
+    delays = [delay(each) for each in loads]
+    return next(
+        (each for each in delays if each.ms is None),
+        max(delays, key=lambda each: each.ms or 0),
+    )
+
+
+def _what(finding: Finding) -> Evidence:
+    return Evidence("found", finding.title)
+
+
+def _reason(settings: Settings, found: list[Finding]) -> str:
+    parts = [
+        words
+        for name, words in (
+            ("thresholds", "a threshold of its own for each state store"),
+            ("delay_ms", f"compaction {settings['delay_ms']} ms after the flush"),
+            ("threads", "as many flush threads as cores"),
+        )
+        if settings[name]
+    ]
+    cause = found[0].title if found else "nothing is found yet, and it is asked for all the same"
+    return f"{'; '.join(parts) or 'no part applies'}: {cause}"

@@ -1,0 +1,37 @@
+from techniques.model import Option, OptionKind, Technique
+
+TECHNIQUE = Technique(
+    name="shadowsync",
+    title="ShadowSync desynchronisation",
+    sentence=(
+        "Lets each state store compact at a flush of its own instead of all at the same checkpoint."
+    ),
+    needs="state in RocksDB, flushed at every commit, in several partitions",
+    options=(
+        Option("thresholds", "A random threshold per state store", OptionKind.BOOL, True),
+        Option("threads", "As many flush threads as cores", OptionKind.BOOL, True),
+        Option(
+            "delay", "Compaction waits until the flush's queue has drained", OptionKind.BOOL, False
+        ),
+        Option("preventive", "Also before any ShadowSync is found", OptionKind.BOOL, False),
+        Option(
+            "spread",
+            "Thresholds from 4 on, so many",
+            OptionKind.INT,
+            4,
+            low=2,
+            high=8,
+            unit="files",
+        ),
+        Option(
+            "compaction_threads",
+            "Compaction threads per executor (0: as they are)",
+            OptionKind.INT,
+            0,
+            low=0,
+            high=64,
+            unit="threads",
+        ),
+        Option("seed", "Seed of the thresholds", OptionKind.INT, 0, low=0, high=2**31 - 1),
+    ),
+)

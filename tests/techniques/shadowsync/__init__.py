@@ -1,0 +1,1 @@
+"""The ShadowSync technique without Spark."""

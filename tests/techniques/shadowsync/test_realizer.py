@@ -1,0 +1,47 @@
+"""From settings to the order that executors hold."""
+
+import pytest
+
+from techniques.model import Refused, Where
+from techniques.registry import Registry
+from techniques.shadowsync.realizer import orders
+
+ALL = {
+    "thresholds": True,
+    "spread": 4,
+    "seed": 7,
+    "threads": True,
+    "compaction_threads": 2,
+    "delay_ms": 64,
+}
+
+
+def test_the_registry_has_it_with_all_its_parts() -> None:
+    registry = Registry()
+
+    assert "shadowsync" in registry.techniques
+    assert registry.realizer("shadowsync").orders(ALL)
+
+
+def test_executors_are_told_what_to_hold() -> None:
+    (order,) = orders(ALL)
+
+    assert (order.lever, order.where) == ("state-stores", Where.EXECUTORS)
+    assert order.values == {
+        "seed": 7,
+        "spread": 4,
+        "delay_ms": 64,
+        "flush_on_all_cores": True,
+        "compaction_threads": 2,
+    }
+
+
+def test_without_thresholds_every_store_keeps_its_own() -> None:
+    (order,) = orders({**ALL, "thresholds": False})
+
+    assert order.values["spread"] == 1
+
+
+def test_settings_that_switch_nothing_on_are_refused() -> None:
+    with pytest.raises(Refused, match="none of its parts"):
+        orders({"thresholds": False, "threads": False, "delay_ms": 0})
