@@ -1,4 +1,7 @@
-"""A running job's ShadowSync is found by the worker; without the fault there is none to find."""
+"""A running job's ShadowSync is found by the worker; without the fault there is none to find.
+
+It needs the machine to itself: another job beside it is a cause of latency as well.
+"""
 
 import argparse
 import sqlite3
@@ -17,7 +20,7 @@ pytestmark = pytest.mark.spark
 
 SHADOWSYNC = {"scheduled_shadowsync", "statistical_shadowsync"}
 # The fleet registers, the virtual machine warms up, and the second recurrence is 12 s after that.
-CALM_S, PATIENCE_S = 22, 120
+CALM_S, PATIENCE_S = 20, 180
 
 
 @pytest.fixture(scope="module")
