@@ -19,7 +19,7 @@ HOST = "127.0.0.1"
 ANSWER_S = 60
 JOBS = ("traffic_jam", "word_count")
 # A beat of its own: what the other job does every fourth second must not look like its doing.
-WORDS = {"word_count": ("--interval-ms", "2500")}
+WORDS = {"word_count": ("--interval-ms", "2000")}
 CALM = {"traffic_jam": ("--setting", "calm")}
 # Two JVMs that warm up at the same time starve each other and the server on a small machine.
 BETWEEN_JOBS_S = 25

@@ -4,6 +4,9 @@ What a compaction does to latency comes in two steps on Spark: it takes the CPU 
 at its checkpoint, and the commit of the next one uploads all that it wrote. So the checkpoint
 itself, the one after it, and both are tried; and each over all that is known and over the latest
 alone, for a job that has just started is noisy. The best is paid for with as many times its chance.
+
+Other things come in turns too: a trigger of 2.5 s on a source of whole seconds has more to do in
+every second batch. So those that compact must also be higher than each other flush of their cycle.
 """
 
 from collections.abc import Collection
@@ -14,8 +17,11 @@ from numpy.typing import NDArray
 
 from techniques.detectors import chance, latency
 from techniques.detectors.checkpoints import Stage, spans
+from techniques.intervals import Ints
 from techniques.model import Evidence
 from techniques.view import Floats, View
+
+Mask = NDArray[np.bool_]
 
 # Which checkpoints from the one that compacts.
 REACHES = ((0,), (1,), (0, 1))
@@ -28,6 +34,8 @@ WORDS = {
 RAISED = 1.05
 SIGNIFICANT = 1e-3
 FEWEST_OTHERS = 5
+FEWEST_OF_A_TURN = 4
+PLAUSIBLE = 0.05
 # Each checkpoint is compared with those around it: jobs warm up, loads come and go.
 AROUND = 6
 # All checkpoints, and the last twenty.
@@ -59,8 +67,9 @@ def aftermath(view: View, stage: Stage, marked: Collection[int]) -> Aftermath | 
     if len(known) <= FEWEST_OTHERS:
         return None
     relative = peaks[known] / _around(peaks[known])
+    turns = known % (stage.period or 1)
     tried = [
-        _compared(relative[last:], peaks[known][last:], is_marked[last:], WORDS[reach])
+        _compared(relative[last:], peaks[known][last:], is_marked[last:], turns[last:], reach)
         for reach in REACHES
         for is_marked in [np.isin(known, _reached(marked, reach))]
         for last in LASTS
@@ -86,11 +95,20 @@ def _around(peaks: Floats) -> Floats:
 
 
 def _compared(
-    relative: Floats, peaks: Floats, is_marked: NDArray[np.bool_], words: str
+    relative: Floats, peaks: Floats, is_marked: Mask, turns: Ints, reach: tuple[int, ...]
 ) -> Aftermath | None:
     these, others = relative[is_marked], relative[~is_marked]
     if len(these) < 2 or len(others) < FEWEST_OTHERS:
         return None
+    if not all(
+        _is_higher(these, relative[~is_marked & (turns == turn)]) for turn in np.unique(turns)
+    ):
+        return None
     usual_ms = float(np.median(peaks[~is_marked]))
     ratio = float(np.median(these) / np.median(others))
-    return Aftermath((ratio - 1) * usual_ms, ratio, chance.rank_sum(these, others), words)
+    return Aftermath((ratio - 1) * usual_ms, ratio, chance.rank_sum(these, others), WORDS[reach])
+
+
+def _is_higher(these: Floats, turn: Floats) -> bool:
+    # Few of a turn are those that a cycle which slipped by one has left there.
+    return len(turn) < FEWEST_OF_A_TURN or chance.rank_sum(these, turn) <= PLAUSIBLE

@@ -113,6 +113,16 @@ def test_in_phase_compaction_that_costs_no_latency_is_no_finding() -> None:
     assert "scheduled_shadowsync" not in kinds(find_all(view))
 
 
+def test_what_every_second_batch_costs_is_not_put_down_to_every_fourth() -> None:
+    view = trace(Setting(in_phase=(0,), spike=1.0))
+    # In step with the checkpoints that compact, and with those half a cycle apart.
+    slow = np.arange(len(view)) // 20 % 2 == 0
+    for p99_ms in (view.p99_ms, view.p999_ms):
+        p99_ms[slow] *= 1.4
+
+    assert "scheduled_shadowsync" not in kinds(find_all(view))
+
+
 def test_stages_in_phase_recur_at_the_least_common_multiple() -> None:
     finding = only("statistical_shadowsync", trace(Setting(in_phase=(0, 1), stages_in_phase=True)))
 
