@@ -37,8 +37,8 @@ class Setting(NamedTuple):
 
 
 SETTINGS = {
-    "statistical": Setting(cars=8_000, streets=6_000, message_bytes=16_384),
-    "scheduled": Setting(cars=14_000, streets=200, message_bytes=16_384),
+    "statistical": Setting(cars=6_000, streets=4_500, message_bytes=16_384),
+    "scheduled": Setting(cars=10_000, streets=200, message_bytes=16_384),
     "calm": Setting(cars=8_000, streets=6_000, message_bytes=64),
 }
 
