@@ -180,9 +180,7 @@ def _stages(view: View) -> list[Stage]:
     ]
 
 
-def _stage(
-    operator: int, flushes: Intervals, compactions: Intervals, batches: Intervals
-) -> Stage:
+def _stage(operator: int, flushes: Intervals, compactions: Intervals, batches: Intervals) -> Stage:
     flushes_from = np.concatenate(([0], np.flatnonzero(_begins(flushes, batches)) + 1))
     starts_ms = flushes.start_ms[flushes_from]
     ends_ms = np.maximum.reduceat(flushes.end_ms, flushes_from)
