@@ -16,9 +16,6 @@ from dashboard.testing.stack import RedisServer
 from techniques.shadowsync import controller
 from techniques.shadowsync.technique import TECHNIQUE
 
-# Stores that are apart need at most one cycle to get in step, and some batches may be slow.
-IN_STEP_S = 20.0
-HELD_S = 10.0
 # What a block's last compactions wrote is told a little after its last batch.
 LINGER_BATCHES = 1
 
@@ -33,6 +30,9 @@ class Plan:
     warm_up: int = 30
     settle: int = 2
     length: int = 12
+    # Stores that are apart need a cycle or two to get in step, and some batches may be slow.
+    in_step_s: float = 20.0
+    held_s: float = 10.0
 
 
 @dataclass(frozen=True)
@@ -45,33 +45,38 @@ class Measured:
 
 
 def measure(regime: Regime, plan: Plan, redis: RedisServer, say: Callable[[str], None]) -> Measured:
-    began_s = time.monotonic()
+    until_s = time.monotonic() + plan.budget_s
     with (
         tempfile.TemporaryDirectory(prefix="curtail-", ignore_cleanup_errors=True) as folder,
         started(regime, redis, Path(folder)) as query,
     ):
-        say(f"warming up for {plan.warm_up} batches")
-        query.wait_for_batches(plan.warm_up)
-        delay_ms, why = delay_of(query) if plan.extra else (None, "")
-        left_out = {} if delay_ms or arms.DELAY not in plan.extra else {arms.DELAY: why}
-        stretches: list[Stretch] = []
-        seeds = arms.seeds(regime.stores, plan.rounds)
-        longest_s = 0.0
-        for number, order in enumerate(arms.orders(plan.rounds, plan.extra)):
-            blocks = arms.blocks(number, order, seeds[number], delay_ms)
-            left_s = plan.budget_s - (time.monotonic() - began_s)
-            # Half a round would not be counterbalanced.
-            if stretches and longest_s * len(blocks) > left_s:
-                break
-            for block in blocks:
-                block_s = time.monotonic()
-                say(f"round {number + 1}: {block.arm}")
-                try:
-                    stretches.append(one_block(query, block, plan))
-                except Refused as no:
-                    left_out[block.arm] = f"refused: {no}"
-                longest_s = max(longest_s, time.monotonic() - block_s)
-        query.wait_for_batches(LINGER_BATCHES)
+        return on(query, regime, plan, until_s, say)
+
+
+def on(
+    query: Query, regime: Regime, plan: Plan, until_s: float, say: Callable[[str], None]
+) -> Measured:
+    """Whole rounds until then, by the monotonic clock: half a one would not be counterbalanced."""
+    say(f"warming up for {plan.warm_up} batches")
+    query.wait_for_batches(plan.warm_up)
+    delay_ms, why = delay_of(query) if plan.extra else (None, "")
+    left_out = {} if delay_ms or arms.DELAY not in plan.extra else {arms.DELAY: why}
+    stretches: list[Stretch] = []
+    seeds = arms.seeds(regime.stores, plan.rounds)
+    longest_s = 0.0
+    for number, order in enumerate(arms.orders(plan.rounds, plan.extra)):
+        blocks = arms.blocks(number, order, seeds[number], delay_ms)
+        if number and time.monotonic() + longest_s * len(blocks) > until_s:
+            break
+        for block in blocks:
+            began_s = time.monotonic()
+            say(f"round {number + 1}: {block.arm}")
+            try:
+                stretches.append(one_block(query, block, plan))
+            except Refused as no:
+                left_out[block.arm] = f"refused: {no}"
+            longest_s = max(longest_s, time.monotonic() - began_s)
+    query.wait_for_batches(LINGER_BATCHES)
     recorded = Recorded(query.frames, query.activities)
     found = [figures for each in stretches if (figures := recorded.figures(each))]
     return Measured(tuple(found), left_out, why)
@@ -79,11 +84,11 @@ def measure(regime: Regime, plan: Plan, redis: RedisServer, say: Callable[[str],
 
 def one_block(query: Query, block: Block, plan: Plan) -> Stretch:
     query.ask(block.rephase)
-    in_step = query.wait(query.held, IN_STEP_S)
+    in_step = query.wait(query.held, plan.in_step_s)
     if block.settings != block.rephase:
         query.ask(block.settings)
-        if not query.wait(query.held, HELD_S):
-            raise Refused(f"not applied within {HELD_S:.0f} s")
+        if not query.wait(query.held, plan.held_s):
+            raise Refused(f"not applied within {plan.held_s:.0f} s")
     query.wait_for_batches(plan.settle)
     first, last = query.wait_for_batches(plan.length)
     return Stretch(block.round, block.arm, first, last, in_step)

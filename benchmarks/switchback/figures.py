@@ -35,6 +35,8 @@ class Figures:
 
     round: int
     arm: str
+    first_batch: int
+    last_batch: int
     records: int
     p95_ms: float
     p99_ms: float
@@ -80,6 +82,8 @@ class Recorded:
         return Figures(
             round=stretch.round,
             arm=stretch.arm,
+            first_batch=stretch.first_batch,
+            last_batch=stretch.last_batch,
             records=latency.count,
             p95_ms=p95 / 1000,
             p99_ms=p99 / 1000,

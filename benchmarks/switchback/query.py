@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from redis import Redis
 
@@ -41,10 +41,17 @@ class Refused(Exception):
     """The job says that it cannot do what was asked."""
 
 
+class Process(Protocol):
+    @property
+    def lives(self) -> bool: ...
+
+    def said(self) -> str: ...
+
+
 class Query:
     """Frames and activities as they come. Whoever waits here also renews what is asked."""
 
-    def __init__(self, running: Running, redis_url: str, job_id: str) -> None:
+    def __init__(self, running: Process, redis_url: str, job_id: str) -> None:
         self._running = running
         self._redis: Any = Redis.from_url(redis_url)
         self._job_id = job_id

@@ -16,6 +16,8 @@ from benchmarks.switchback.results import in_phase_share, of_part, of_setting, p
 BLOCK = Figures(
     round=0,
     arm=OFF,
+    first_batch=30,
+    last_batch=41,
     records=4_800,
     p95_ms=800.0,
     p99_ms=900.0,
