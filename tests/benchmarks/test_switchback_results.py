@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from benchmarks import shadowsync
+from benchmarks import shadowsync, shadowsync_map
 from benchmarks.ratios import Interval
 from benchmarks.switchback import table
 from benchmarks.switchback.arms import CONTROL, DELAY, OFF, PARTS, THREADS, THRESHOLDS
@@ -151,3 +151,23 @@ def test_a_quick_result_is_a_table_that_says_what_was_left_out() -> None:
     (control,) = [line for line in said.splitlines() if line.startswith(CONTROL)]
     assert control.endswith("no effect shown")
     assert "delay                left out: not in this run" in said
+
+
+def test_the_map_has_a_line_per_regime_with_what_is_desynchronisation() -> None:
+    helped = rounds(off=(1, 1, 1), control=(1, 1, 1), thresholds=(0.6, 0.6, 0.6))
+    less_work = rounds(off=(1, 1, 1), control=(0.8, 0.8, 0.8), thresholds=(0.8, 0.79, 0.81))
+    result = {
+        "regimes": {
+            "large": of_setting(Measured(tuple(helped))),
+            "small": of_setting(Measured(tuple(less_work))),
+        },
+        "left_out": {"huge": "left out of a quick run"},
+        "machine": {"cores": 2},
+    }
+    _, large, small, huge, *_ = shadowsync_map.table(json.loads(json.dumps(result))).splitlines()
+
+    assert "900 ms" in large
+    assert large.endswith("by desynchronisation: p95 -40 %, p99 -40 %, p99.9 -40 %")
+    assert "p99 -20 %" in small
+    assert small.endswith("by desynchronisation: no effect shown")
+    assert huge == "huge: left out of a quick run"
