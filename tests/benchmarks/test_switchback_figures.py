@@ -148,7 +148,8 @@ def test_a_block_without_records_has_no_figures() -> None:
 
 @pytest.mark.parametrize(("setting", "together"), [("scheduled", 0.9), ("statistical", 0.9)])
 def test_a_recorded_run_compacts_in_phase(setting: str, together: float) -> None:
-    frames, ended = [], []
+    frames: list[Frame] = []
+    ended: list[Activity] = []
     for second in recorded.seconds(setting):
         frames += [decode(entry.payload) for entry in second.get(recorded.STREAMS[0], [])]
         for entry in second.get(recorded.STREAMS[1], []):

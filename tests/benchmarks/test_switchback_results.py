@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -33,7 +34,7 @@ BLOCK = Figures(
 )
 
 
-def block(number: int, arm: str, times: float = 1.0, **what: float) -> Figures:
+def block(number: int, arm: str, times: float = 1.0, **what: Any) -> Figures:
     p95, p99, p999 = (value * times for value in (800.0, 900.0, 1_000.0))
     return replace(BLOCK, round=number, arm=arm, p95_ms=p95, p99_ms=p99, p999_ms=p999, **what)
 
@@ -58,7 +59,8 @@ def test_a_round_that_lacks_an_arm_does_not_count() -> None:
     figures = [*rounds(off=(1, 1, 1)), block(1, DELAY, 0.8)]
     found = percentile_ratio(figures, "p99", DELAY, OFF)
 
-    assert found == Interval(pytest.approx(0.8), None, None)
+    assert found is not None
+    assert found.rounded(6) == (0.8, None, None)
     assert percentile_ratio(figures, "p99", THREADS, OFF) is None
 
 
