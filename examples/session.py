@@ -12,9 +12,12 @@ from pyspark.sql import SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 from collectors import instrument
+from collectors.build import compiled
 from collectors.conf import CHECKPOINT_FILE_MANAGER, DEFAULT_REDIS
 
 ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+
+CLOUD_DISK = Path(__file__).parent / "CloudDisk.scala"
 
 
 def parser(description: str) -> argparse.ArgumentParser:
@@ -31,6 +34,12 @@ def parser(description: str) -> argparse.ArgumentParser:
         type=positive,
         help="between micro-batches; if absent, a batch as soon as the source has news, which is "
         "every second",
+    )
+    made.add_argument(
+        "--disk-mb-s",
+        type=positive,
+        help="megabytes a second that the checkpoint's disk takes of state, as a cloud's does; if "
+        "absent, what this machine's takes",
     )
     made.add_argument(
         "--checkpoint", type=Path, help="checkpoint folder; a temporary one if absent"
@@ -64,9 +73,22 @@ def session(name: str, options: argparse.Namespace) -> SparkSession:
         .config("spark.driver.bindAddress", "127.0.0.1")
         .config("spark.driver.memory", "1g")
     )
+    for key, value in disk(options.disk_mb_s).items():
+        builder = builder.config(key, value)
     spark = instrument(builder, redis=options.redis, job=name).getOrCreate()
     spark.sparkContext.setLogLevel("WARN")
     return spark
+
+
+def disk(mb_s: int | None) -> dict[str, str]:
+    if mb_s is None:
+        return {}
+    return {
+        # Not `spark.jars`: the first file is asked for before those are there.
+        "spark.driver.extraClassPath": str(compiled("curtail-cloud-disk", [CLOUD_DISK])),
+        "spark.hadoop.fs.file.impl": "io.curtail.examples.CloudDisk",
+        "spark.hadoop.curtail.example.disk-mb-s": str(mb_s),
+    }
 
 
 def interval(options: argparse.Namespace) -> str:

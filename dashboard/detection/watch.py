@@ -21,7 +21,7 @@ RAISED = 1.1
 RECENT_S = 3
 PER_SECOND = 1_000 // WINDOW_MS
 # A detector that sees less has nothing to compare with.
-LEAST_MS = 20_000
+LEAST_MS = 15_000
 
 
 class Watch:

@@ -16,6 +16,7 @@ from techniques.detectors import (
     statistical_shadowsync,
     straggler,
 )
+from techniques.detectors.explained import unexplained
 from techniques.detectors.finding import Finding
 from techniques.view import View
 
@@ -37,4 +38,4 @@ __all__ = ["RULES", "Finding", "find_all"]
 
 
 def find_all(view: View) -> list[Finding]:
-    return [finding for find in RULES.values() for finding in find(view)]
+    return unexplained([finding for find in RULES.values() for finding in find(view)])

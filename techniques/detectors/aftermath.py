@@ -1,9 +1,13 @@
 """Whether latency is higher after some checkpoints of a stage than after the others.
 
-What a compaction does to latency comes in two steps on Spark: it takes the CPU from whatever runs
-at its checkpoint, and the commit of the next one uploads all that it wrote. So the checkpoint
-itself, the one after it, and both are tried; and each over all that is known and over the latest
-alone, for a job that has just started is noisy. The best is paid for with as many times its chance.
+What a compaction does to latency comes in steps on Spark: it takes the CPU from whatever runs at
+its checkpoint, the commit of the next one uploads all that it wrote, and who came meanwhile waits
+for the one after that. So these are tried, alone and together; and each over all that is known and
+over the latest alone, for a job that has just started is noisy. The best is paid for with as many
+times its chance.
+
+Ranks need five occurrences to be sure. Where the occurrences are far above all others, the distance
+says it with three.
 
 Other things come in turns too: a trigger of 2.5 s on a source of whole seconds has more to do in
 every second batch. So those that compact must also be higher than each other flush of their cycle.
@@ -24,11 +28,13 @@ from techniques.view import Floats, View
 Mask = NDArray[np.bool_]
 
 # Which checkpoints from the one that compacts.
-REACHES = ((0,), (1,), (0, 1))
+REACHES = ((0,), (1,), (0, 1), (1, 2))
 WORDS = {
     (0,): "at that checkpoint",
     (1,): "at the one after it, whose commit uploads what was compacted",
     (0, 1): "at that checkpoint and the one after it, whose commit uploads what was compacted",
+    (1, 2): "at the one after it, whose commit uploads what was compacted, and at the next, whose "
+    "records waited for it",
 }
 # A rise that few would notice is nobody's incident, however sure it is: a fifth, or so much.
 RAISED, LOUD = 1.05, 1.2
@@ -39,8 +45,11 @@ FEWEST_OF_A_TURN = 4
 PLAUSIBLE = 0.05
 # Each checkpoint is compared with those around it: jobs warm up, loads come and go.
 AROUND = 6
-# All checkpoints, and the last twenty.
-LASTS = (0, -20)
+# Beside all checkpoints.
+LATEST = 20
+# So far above all others that their spread, rather than their ranks, says how sure it is.
+FAR = 1.5
+FEWEST_FAR = 3
 
 
 @dataclass(frozen=True)
@@ -69,11 +78,12 @@ def aftermath(view: View, stage: Stage, marked: Collection[int]) -> Aftermath | 
         return None
     relative = peaks[known] / _around(peaks[known])
     turns = known % (stage.period or 1)
+    lasts = (0, -LATEST) if len(known) > LATEST else (0,)
     tried = [
         _compared(relative[last:], peaks[known][last:], is_marked[last:], turns[last:], reach)
         for reach in REACHES
         for is_marked in [np.isin(known, _reached(marked, reach))]
-        for last in LASTS
+        for last in lasts
     ]
     found = [each for each in tried if each and _is_noticed(each)]
     if not found:
@@ -111,7 +121,10 @@ def _compared(
         return None
     usual_ms = float(np.median(peaks[~is_marked]))
     ratio = float(np.median(these) / np.median(others))
-    return Aftermath((ratio - 1) * usual_ms, ratio, chance.rank_sum(these, others), WORDS[reach])
+    p_value = chance.rank_sum(these, others)
+    if len(these) >= FEWEST_FAR and these.min() > others.max() and ratio >= FAR:
+        p_value = min(p_value, chance.as_far(np.log(these), np.log(others)))
+    return Aftermath((ratio - 1) * usual_ms, ratio, p_value, WORDS[reach])
 
 
 def _is_higher(these: Floats, turn: Floats) -> bool:

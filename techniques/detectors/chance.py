@@ -5,6 +5,7 @@ from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import stdtr
 
 from techniques.view import Floats
 
@@ -46,6 +47,14 @@ def as_high(these: Floats, others: Floats) -> float:
     spread = max(apart, float(others.std()), 1e-9) * math.sqrt(1 / len(these) + 1 / len(others))
     t = (float(these.mean()) - middle) / spread / math.sqrt(3)
     return max(0.0, 0.5 - (t / (1 + t * t) + math.atan(t)) / math.pi)
+
+
+def as_far(these: Floats, others: Floats) -> float:
+    """That more values like `others` have a mean as far up as `these`: Student's t, the spread told
+    by the others alone, so that a few values that happen to be alike promise nothing."""
+    n, m = len(these), len(others)
+    spread = max(float(others.std(ddof=1)), 1e-9) * math.sqrt(1 / n + 1 / m)
+    return float(stdtr(m - 1, -(float(these.mean()) - float(others.mean())) / spread))
 
 
 def rank_sum(these: Floats, others: Floats) -> float:

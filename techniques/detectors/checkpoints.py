@@ -1,7 +1,7 @@
 """Flushes and compactions by operator and checkpoint: the paper's Table 1, and what is in phase.
 
-A checkpoint is a cluster of flushes of one operator. Compactions belong to the checkpoint whose
-flush set them off: the last that began before them.
+A checkpoint is what one operator flushes in one micro-batch. Compactions belong to the checkpoint
+whose flush set them off: the last that began before them.
 """
 
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from techniques.detectors import latency
 from techniques.intervals import NONE, Floats, Intervals, Ints
 from techniques.view import WINDOW_MS, View
 
-# Flushes of one commit follow each other closer than commits do.
+# Where nobody has told of the batch yet: flushes of a commit follow each other closer than commits.
 GAP_MS = 300
 IN_PHASE_SHARE = 0.75
 HEAVY = 0.25
@@ -167,22 +167,21 @@ def table(stage: Stage, rows: int) -> list[dict[str, float | int | str]]:
 
 
 def _stages(view: View) -> list[Stage]:
-    flushes, compactions = view.of("flush"), view.of("compaction")
+    flushes, compactions, batches = view.of("flush"), view.of("compaction"), view.of("batch")
     operators = sorted(set(flushes.operator.tolist()) - {NONE})
     return [
         _stage(
             operator,
             flushes[flushes.operator == operator],
             compactions[compactions.operator == operator],
+            batches,
         )
         for operator in operators
     ]
 
 
-def _stage(operator: int, flushes: Intervals, compactions: Intervals) -> Stage:
-    until_ms = np.maximum.accumulate(flushes.end_ms)
-    begins = flushes.start_ms[1:] > until_ms[:-1] + GAP_MS
-    flushes_from = np.concatenate(([0], np.flatnonzero(begins) + 1))
+def _stage(operator: int, flushes: Intervals, compactions: Intervals, batches: Intervals) -> Stage:
+    flushes_from = np.concatenate(([0], np.flatnonzero(_begins(flushes, batches)) + 1))
     starts_ms = flushes.start_ms[flushes_from]
     ends_ms = np.maximum.reduceat(flushes.end_ms, flushes_from)
     # Both are by their start, so those of a checkpoint follow each other.
@@ -203,6 +202,17 @@ def _stage(operator: int, flushes: Intervals, compactions: Intervals) -> Stage:
         ends_ms=ends_ms,
         compacting=np.bincount(pairs // max(1, len(partitions)), minlength=len(starts_ms)),
     )
+
+
+def _begins(flushes: Intervals, batches: Intervals) -> NDArray[np.bool_]:
+    """Which flushes, of those after the first, begin a checkpoint. A slow disk keeps the flushes of
+    one commit seconds apart, so the batches tell; of the one that still runs nobody has told."""
+    apart = flushes.start_ms[1:] > np.maximum.accumulate(flushes.end_ms)[:-1] + GAP_MS
+    if not len(batches):
+        return np.asarray(apart)
+    number = np.searchsorted(batches.start_ms, flushes.start_ms, side="right")
+    untold = flushes.start_ms[1:] > batches.end_ms.max()
+    return np.asarray((np.diff(number) > 0) | (apart & untold))
 
 
 def _mean_ms(intervals: Intervals) -> float:

@@ -12,12 +12,12 @@ import { PANELS } from "./panels.js";
 import { remedy } from "./remedy.js";
 import { mayOperate } from "./role.js";
 import { tableOne } from "./tableone.js";
+import { Techniques } from "./techniques.js";
 import { clockTime, dateTime, windowTime, zoneName } from "./times.js";
 import { chosenZone, onZone } from "./zone.js";
 import { Zoomed } from "./zoomed.js";
 
 const EVERY_MS = 5000;
-const CARDS_EVERY = 4;
 
 const ACTS = {
   acknowledge: {
@@ -41,8 +41,7 @@ const zoomed = new Zoomed({
   },
 });
 let incident = null;
-let cards = null;
-let polls = 0;
+let techniques = null; // the card of the one that helps
 let told = "";
 let pickedMs = Number(asked.get("at")) || null; // the start of the occurrence chosen; null follows the newest
 let panels = asked.get("panels") === "all" ? "all" : "kind";
@@ -54,23 +53,12 @@ async function poll() {
   } catch (error) {
     say(error.status === 404 ? "The server does not know this incident any more." : `${error.message}. What is shown is what was last heard.`);
   }
-  if (polls % CARDS_EVERY === 0) await loadCards();
-  polls += 1;
   zoomed.refresh();
-}
-
-async function loadCards() {
-  if (!incident?.technique) return;
-  try {
-    ({ items: cards } = await getJson(apiUrl(`${zoomed.jobPath}/techniques`)));
-    showRemedy();
-  } catch {
-    // What was last heard stays; the next look may bring it.
-  }
 }
 
 function take(found) {
   incident = found;
+  if (!techniques) showRemedy();
   const now = JSON.stringify([found, chosenZone()]);
   if (now !== told) {
     told = now;
@@ -85,7 +73,6 @@ function show() {
   setText(document.querySelector("h1"), incident.title);
   setText(part("explanation"), incident.explanation);
   showActs();
-  showRemedy();
   showOccurrences();
   showEvidence();
   showTable();
@@ -173,7 +160,12 @@ async function act(name) {
 }
 
 function showRemedy() {
-  part("remedy").replaceChildren(...remedy(incident, cards));
+  const { technique } = incident;
+  const say = (cards) => part("remedy").replaceChildren(...remedy(technique, cards));
+  say(null);
+  if (!technique) return;
+  techniques = new Techniques({ jobPath: zoomed.jobPath, nowMs: () => Date.now(), zone: chosenZone, only: technique, onCards: say });
+  techniques.poll();
 }
 
 function showOccurrences() {
@@ -273,7 +265,10 @@ choice(part("panels-choice"), panels, (chosen) => {
   address();
 });
 wireKeys({ n: () => step(1), p: () => step(-1) });
-onZone(() => incident && take(incident));
+onZone(() => {
+  if (incident) take(incident);
+  techniques?.render(true);
+});
 setInterval(() => document.hidden || tick(), 1000);
 setInterval(() => document.hidden || incident?.state === "resolved" || poll(), EVERY_MS);
 document.addEventListener("visibilitychange", () => document.hidden || poll());

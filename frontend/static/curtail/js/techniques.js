@@ -1,4 +1,4 @@
-/** The technique cards of a job: asked for again and again, and the switch from one mode to another. */
+/** The technique cards of a job, or `only` one of them: asked for again and again, and the switch from one mode to another. */
 
 import { apiUrl, getJson, sendJson } from "./api.js";
 import { card } from "./card.js";
@@ -26,8 +26,10 @@ export class Techniques {
   #shown = "";
   #next = null;
 
-  constructor({ jobPath, nowMs, zone }) {
+  constructor({ jobPath, nowMs, zone, only = null, onCards = () => {} }) {
     this.jobPath = jobPath;
+    this.only = only;
+    this.onCards = onCards;
     this.nowMs = nowMs;
     this.zone = zone;
     this.root = part("techniques");
@@ -42,7 +44,8 @@ export class Techniques {
     let waitMs = EVERY_MS;
     try {
       const { items } = await getJson(apiUrl(`${this.jobPath}/techniques`));
-      this.#items = items;
+      this.#items = items.filter(({ name }) => !this.only || name === this.only);
+      this.onCards(this.#items);
       this.render();
     } catch (error) {
       // What was last heard stays, and the page's status says that the server is away.
@@ -54,8 +57,7 @@ export class Techniques {
 
   render(again = false) {
     this.root.hidden = this.#items.length === 0;
-    part("techniques-link").hidden = this.root.hidden;
-    this.#summary();
+    this.#summary(part("techniques-link"));
     const told = JSON.stringify([this.#items, this.zone()]);
     if (told === this.#shown && !again) return;
     this.#shown = told;
@@ -71,12 +73,14 @@ export class Techniques {
     this.wanted = null;
   }
 
-  #summary() {
+  #summary(link) {
+    if (!link) return;
+    link.hidden = this.root.hidden;
     const said = ["act", "advise"]
       .map((mode) => [mode, this.#items.filter((item) => item.mode === mode).length])
       .filter(([, number]) => number > 0)
       .map(([mode, number]) => `${number} ${mode}`);
-    setText(part("techniques-link"), `Techniques: ${said.join(", ") || "all off"}`);
+    setText(link, `Techniques: ${said.join(", ") || "all off"}`);
   }
 
   #later() {

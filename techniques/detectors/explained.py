@@ -1,0 +1,23 @@
+"""A slow batch every few seconds is what a person sees first of ShadowSync. Where its cause is found
+as well, the cause alone is told: two incidents for one trouble would be acted on twice.
+"""
+
+from collections.abc import Sequence
+
+from techniques.detectors import periodic_slow_batch, scheduled_shadowsync, statistical_shadowsync
+from techniques.detectors.finding import Finding
+
+CAUSES = {scheduled_shadowsync.KIND, statistical_shadowsync.KIND}
+# Of the periods, which are medians over a few occurrences.
+AGREE = 0.25
+
+
+def unexplained(findings: Sequence[Finding]) -> list[Finding]:
+    causes = [each for each in findings if each.kind in CAUSES]
+    return [each for each in findings if not any(_explains(cause, each) for cause in causes)]
+
+
+def _explains(cause: Finding, finding: Finding) -> bool:
+    if finding.kind != periodic_slow_batch.KIND or not (cause.period_ms and finding.period_ms):
+        return False
+    return abs(finding.period_ms / cause.period_ms - 1) <= AGREE
