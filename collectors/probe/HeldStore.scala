@@ -4,8 +4,13 @@ import java.util.concurrent.TimeUnit
 
 import org.rocksdb.{MutableColumnFamilyOptions, Options, RocksDB}
 
-/** What an order asks of each state store of its query. `spread` 1 leaves the threshold as it is. */
-private[probe] final case class Wish(seed: Long, spread: Int, delayMs: Long)
+/**
+ * What an order asks of each state store of its query: a threshold of `base` files and up to
+ * `spread` − 1 more. Base 0 is what Spark opened it with. `inStep` is the opposite of the technique,
+ * for measuring it: all stores compact at the commits whose version is a multiple of the threshold.
+ */
+private[probe] final case class Wish(
+    seed: Long, spread: Int, delayMs: Long, base: Int, inStep: Boolean)
 
 private[probe] sealed trait Held
 private[probe] case object AsAsked extends Held
@@ -37,6 +42,7 @@ private[probe] class HeldStore(id: StoreId) {
   private var lookedNs = 0L
   private var fullSinceNs = 0L
   private var fullFiles = 0
+  private var outOfStep = false
 
   /** As the thread that moves levers comes by; only what is due touches the database. */
   def hold(loaded: LoadedStore, wish: Wish, nowNs: Long): Held = {
@@ -45,18 +51,21 @@ private[probe] class HeldStore(id: StoreId) {
       database = null
       found = Unknown
     }
-    if (!isDue(wish, nowNs)) AsAsked
+    if (!isDue(wish, nowNs)) asLooked
     else store.whileIdle { (open, options) =>
       val level0 = HeldStore.level0(open)
       meet(open, options, wish)
       trouble(open, level0).map(Trouble).getOrElse {
-        set(open, wanted(level0, wish, nowNs))
+        val flushed = if (wish.inStep) (store.version % threshold).toInt else 0
+        set(open, if (wish.inStep) stepped(level0, flushed) else wanted(level0, wish, nowNs))
         lookedNs = nowNs
-        AsAsked
+        outOfStep = wish.inStep && level0 % threshold != flushed
+        asLooked
       }
     } match {
       case Seen(held) => held
-      case InUse => if (wish == drawnFor && (store.database eq database)) Unseen else Pending
+      case InUse =>
+        if (wish == drawnFor && (store.database eq database) && !outOfStep) Unseen else Pending
       case NotOpen => AsAsked // there will be an order to hold when there is a database
     }
   }
@@ -74,7 +83,7 @@ private[probe] class HeldStore(id: StoreId) {
     }
 
   private def isDue(wish: Wish, nowNs: Long): Boolean = {
-    val everyMs = if (wish.delayMs > 0) DelayStepMs else LookMs
+    val everyMs = if (wish.delayMs > 0 || outOfStep) DelayStepMs else LookMs
     wish != drawnFor || (store.database ne database) ||
       nowNs - lookedNs >= TimeUnit.MILLISECONDS.toNanos(everyMs)
   }
@@ -95,7 +104,7 @@ private[probe] class HeldStore(id: StoreId) {
     if (wish != drawnFor) {
       val alpha = Thresholds.alpha(
         wish.seed, id.operator, id.partition, id.name, reopened, wish.spread)
-      threshold = math.min(found + alpha, ceiling)
+      threshold = math.min((if (wish.base > 0) wish.base else found) + alpha, ceiling)
       options.setLevel0FileNumCompactionTrigger(threshold)
       drawnFor = wish
       fullSinceNs = 0L
@@ -110,6 +119,12 @@ private[probe] class HeldStore(id: StoreId) {
       val waited = nowNs - fullSinceNs >= TimeUnit.MILLISECONDS.toNanos(wish.delayMs)
       if (waited || level0 > fullFiles) threshold else ceiling
     }
+
+  private def asLooked: Held = if (outOfStep) Pending else AsAsked
+
+  /** So many files as there will be at the next commit in step; a compaction that is due stays. */
+  private def stepped(level0: Int, flushed: Int): Int =
+    if (level0 >= threshold) threshold else math.min(level0 + threshold - flushed, ceiling)
 
   private def trouble(open: RocksDB, level0: Int): Option[String] =
     if (level0 >= ceiling)

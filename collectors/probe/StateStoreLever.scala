@@ -150,7 +150,9 @@ private object StateStoreLever {
       Wish(
         number(order.values, "seed", 0L, Long.MaxValue),
         number(order.values, "spread", 1L, 16L).toInt,
-        number(order.values, "delay_ms", 0L, 60000L)),
+        number(order.values, "delay_ms", 0L, 60000L),
+        number(order.values, "base", 0L, 16L).toInt,
+        order.values.path("in_step").asBoolean(false)),
       order.values.path("flush_on_all_cores").asBoolean(false),
       number(order.values, "compaction_threads", 0L, 64L).toInt)
 

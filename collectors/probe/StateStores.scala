@@ -52,6 +52,9 @@ private[probe] class LoadedStore(val id: StoreId, val provider: StateStoreProvid
   /** The open database, to compare with and nothing else: it may be closed at any time. */
   def database: AnyRef = Option(Wrapper.get(provider)).map(Database.get).orNull
 
+  /** Of its last commit, the same in all stores of a query between two batches; in `whileIdle`. */
+  def version: Long = Version.getLong(Wrapper.get(provider))
+
   /**
    * Lets `body` have the open database and the options with which Spark opens it the next time.
    * Spark closes, opens and uses a database only between taking its state machine from *released*
@@ -88,6 +91,7 @@ private object LoadedStore {
   lazy val State: Field = named(MachineClass, "state")
   lazy val Database: Field = ofType(WrapperClass, classOf[RocksDB])
   lazy val ReopenedWith: Field = ofType(WrapperClass, classOf[Options])
+  lazy val Version: Field = named(WrapperClass, "loadedVersion")
 
   /** The compiler chooses the names of private members that inner classes use. */
   private def ofType(owner: Class[_], wanted: Class[_]): Field =

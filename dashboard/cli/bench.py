@@ -8,6 +8,7 @@ import argparse
 import ast
 import importlib
 import json
+import signal
 import sys
 from contextlib import redirect_stdout
 from pathlib import Path
@@ -16,6 +17,7 @@ from dashboard.cli.root import ROOT
 from dashboard.cli.say import say
 
 UNKNOWN = 2
+TERMINATED = 128 + signal.SIGTERM
 
 
 def run(argv: list[str]) -> int:
@@ -32,12 +34,18 @@ def run(argv: list[str]) -> int:
     if name not in known:
         say(f"no benchmark {options.name!r}; there are {', '.join(known) or 'none'}")
         return UNKNOWN
+    # Otherwise what it started would be left behind.
+    signal.signal(signal.SIGTERM, _terminated)
     # What a benchmark says on its way is progress; stdout is for the result.
     with redirect_stdout(sys.stderr):
         benchmark = importlib.import_module(f"benchmarks.{name}")
         result = benchmark.run(quick=options.quick)
     print(json.dumps(result) if options.json else benchmark.table(result), flush=True)
     return 0
+
+
+def _terminated(*_: object) -> None:
+    raise SystemExit(TERMINATED)
 
 
 def summaries(folder: Path) -> dict[str, str]:

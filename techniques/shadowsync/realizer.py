@@ -11,10 +11,20 @@ def orders(settings: Settings) -> Sequence[Order]:
         # A spread of one file is the threshold as it is.
         "spread": int(settings.get("spread", 4)) if settings.get("thresholds") else 1,
         "delay_ms": int(settings.get("delay_ms", 0)),
+        # Not on the card: for measuring, where stores have to be in phase at a threshold of choice.
+        "base": int(settings.get("base", 0)),
+        "in_step": bool(settings.get("in_step")),
         "flush_on_all_cores": bool(settings.get("threads")),
         "compaction_threads": int(settings.get("compaction_threads", 0)),
     }
-    nothing = {"spread": 1, "delay_ms": 0, "flush_on_all_cores": False, "compaction_threads": 0}
+    nothing = {
+        "spread": 1,
+        "delay_ms": 0,
+        "base": 0,
+        "in_step": False,
+        "flush_on_all_cores": False,
+        "compaction_threads": 0,
+    }
     if all(values[name] == value for name, value in nothing.items()):
         raise Refused("none of its parts is switched on, or none applies to what was found")
     return (Order(LEVER, Where.EXECUTORS, values),)

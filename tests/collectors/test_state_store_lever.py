@@ -80,12 +80,27 @@ class Job:
 
     def ask(self, lease_ms: int = LEASE_MS, **settings: Scalar) -> None:
         """Until the job says that it is applied."""
+        self.wish(lease_ms, **settings)
+        self.held()
+
+    def wish(self, lease_ms: int = LEASE_MS, **settings: Scalar) -> None:
         self._version += 1
-        wanted = Wanted("act", self._version, lease_ms, settings)
+        self._wanted = Wanted("act", self._version, lease_ms, settings)
+        self._operator.ask(self._version, shadowsync=self._wanted)
+
+    def held(self) -> None:
         held_until(
-            lambda: [each.state for each in self._operator.states()] == [State.APPLIED],
-            lambda: self._operator.ask(self._version, shadowsync=wanted),
+            lambda: (
+                [(each.version, each.state) for each in self._operator.states()]
+                == [(self._version, State.APPLIED)]
+            ),
+            lambda: self._operator.ask(self._version, shadowsync=self._wanted),
         )
+
+    def version(self) -> int:
+        """Of the last commit, in all stores. Only while no batch runs."""
+        (version,) = {int(store.version()) for store in self._stores()}
+        return version
 
     def refused(self) -> str:
         until(lambda: self._operator.states()[0].state == State.REFUSED)
@@ -98,10 +113,12 @@ class Job:
 
     def databases(self) -> dict[int, Any]:
         """Native ones, by partition. Only while no batch runs."""
+        return {store.id().partition(): store.database() for store in self._stores()}
+
+    def _stores(self) -> list[Any]:
         loaded = probe(self.spark).StateStores.loaded()
         stores = [loaded.apply(number) for number in range(loaded.size())]
-        run = str(self.query.runId)
-        return {s.id().partition(): s.database() for s in stores if s.id().runId() == run}
+        return [each for each in stores if each.id().runId() == str(self.query.runId)]
 
     def triggers(self) -> dict[int, int]:
         """As RocksDB itself says."""
@@ -237,6 +254,32 @@ def test_it_is_held_while_batches_follow_each_other_without_a_pause(job: Job) ->
     job.query.processAllAvailable()
     assert job.triggers() == drawn(SEED + 1)
     job.let_go()
+
+
+def test_stores_that_are_apart_get_in_step_and_stay_there(job: Job) -> None:
+    base = 3
+    job.ask(thresholds=True, seed=SEED, spread=4)
+    job.batches(THRESHOLD + 1)
+    job.wish(base=base, in_step=True)
+    # One partition never flushes: only at a multiple of the threshold is it where the others are.
+    for _ in range(2 * base):
+        job.batches(1)
+        until(lambda: stepped(job, base))
+    while job.version() % base:
+        job.batches(1)
+        until(lambda: stepped(job, base))
+    job.held()
+    for _ in range(base):
+        job.batches(1)
+        files = job.version() % base
+        until(lambda files=files: {job.level0()[each] for each in FLUSHING} == {files})  # type: ignore[misc]
+    job.let_go()
+
+
+def stepped(job: Job, base: int) -> bool:
+    """Whether each store that flushes compacts at the next commit that is a multiple of base."""
+    files, triggers, to_go = job.level0(), job.triggers(), base - job.version() % base
+    return all(files[each] < base and triggers[each] == files[each] + to_go for each in FLUSHING)
 
 
 def test_flush_and_compaction_threads_are_set_and_set_back(job: Job) -> None:

@@ -31,6 +31,8 @@ def test_executors_are_told_what_to_hold() -> None:
         "seed": 7,
         "spread": 4,
         "delay_ms": 64,
+        "base": 0,
+        "in_step": False,
         "flush_on_all_cores": True,
         "compaction_threads": 2,
     }
@@ -39,6 +41,16 @@ def test_executors_are_told_what_to_hold() -> None:
 def test_without_thresholds_every_store_keeps_its_own() -> None:
     (order,) = orders({**ALL, "thresholds": False})
 
+    assert order.values["spread"] == 1
+
+
+@pytest.mark.parametrize("settings", [{"base": 5}, {"in_step": True}])
+def test_a_threshold_of_choice_and_stores_in_step_are_orders_too(
+    settings: dict[str, int | bool],
+) -> None:
+    (order,) = orders(settings)
+
+    assert order.values.items() >= settings.items()
     assert order.values["spread"] == 1
 
 

@@ -1,0 +1,70 @@
+"""What ShadowSync desynchronisation gains: off and on in alternating blocks on one running query.
+
+**Blocks.** Each setting is one query of an example job, in a process of its own. A block asks
+something of it, lets it settle and counts a number of micro-batches: percentiles of committed
+record latency, overlap of flushes and compactions, CPU saturation. Before each block all state
+stores are brought in step, as what a block leaves behind is the phase of each store: the lever lets
+them compact at the commits whose version is a multiple of the threshold, and says *applied* when
+all do. Arms and their order: `benchmarks.switchback.arms`.
+
+**Control.** Higher thresholds also compact less often. The *control* arm has them as well, in
+phase. What a part gains over control is desynchronisation, what control gains over off less work.
+
+**Ratios** are within a round of blocks, in counterbalanced order, with a 95 % interval over rounds.
+"""
+
+import os
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+from benchmarks.machine import machine
+from benchmarks.switchback import arms, results
+from benchmarks.switchback import table as tables
+from benchmarks.switchback.engine import Plan, measure
+from benchmarks.switchback.regimes import SETTINGS
+from dashboard.testing.stack import redis_server
+
+SUMMARY = "what ShadowSync desynchronisation gains: off and on in blocks on one running query"
+
+EXTRA = (arms.DELAY, arms.THREADS, arms.ALL)
+FULL = {
+    "scheduled": Plan(budget_s=345, extra=EXTRA),
+    "statistical": Plan(budget_s=345, extra=EXTRA),
+    "word_count": Plan(budget_s=160, extra=(arms.ALL,)),
+}
+QUICK = {"statistical": Plan(budget_s=150, warm_up=20)}
+
+
+def run(quick: bool) -> Mapping[str, object]:
+    load_before = os.getloadavg()[0]
+    plans = QUICK if quick else FULL
+    found: dict[str, object] = {}
+    for name, regime in SETTINGS.items():
+        found[name] = None
+        if name in plans:
+            with redis_server() as redis:
+                measured = measure(
+                    regime,
+                    plans[name],
+                    redis,
+                    lambda words, at=name: say(f"{at}: {words}"),  # type: ignore[misc]
+                )
+            found[name] = results.of_setting(measured)
+    left_out = {name: "left out of a quick run" for name in SETTINGS if name not in plans}
+    return {**found, "left_out": left_out, "machine": machine(load_before)}
+
+
+def table(result: Mapping[str, Any]) -> str:
+    told = [
+        tables.of_setting(name, result[name])
+        if result[name]
+        else f"{name}: {result['left_out'][name]}"
+        for name in SETTINGS
+    ]
+    where = ", ".join(f"{key} {value}" for key, value in result["machine"].items())
+    return "\n\n".join([*told, where])
+
+
+def say(words: str) -> None:
+    print(f"shadowsync: {words}", file=sys.stderr, flush=True)

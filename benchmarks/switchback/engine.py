@@ -1,0 +1,106 @@
+"""Blocks on one running query: re-phased, asked, settled, and only then counted."""
+
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from benchmarks.switchback import arms
+from benchmarks.switchback.arms import Block
+from benchmarks.switchback.figures import Figures, Recorded, Stretch
+from benchmarks.switchback.query import Query, Refused, started
+from benchmarks.switchback.regimes import Regime
+from dashboard.history import History
+from dashboard.testing.stack import RedisServer
+from techniques.shadowsync import controller
+from techniques.shadowsync.technique import TECHNIQUE
+
+# What a block's last compactions wrote is told a little after its last batch.
+LINGER_BATCHES = 1
+
+
+@dataclass(frozen=True)
+class Plan:
+    """`budget_s` is for all of it, the start of the JVM included; lengths are micro-batches."""
+
+    budget_s: float
+    extra: tuple[str, ...] = ()
+    rounds: int = 20
+    warm_up: int = 30
+    settle: int = 2
+    length: int = 12
+    # Stores that are apart need a cycle or two to get in step, and some batches may be slow.
+    in_step_s: float = 20.0
+    held_s: float = 10.0
+
+
+@dataclass(frozen=True)
+class Measured:
+    """`left_out` has arms with the reason why there is nothing of them."""
+
+    figures: tuple[Figures, ...]
+    left_out: dict[str, str] = field(default_factory=dict)
+    delay: str = ""
+
+
+def measure(regime: Regime, plan: Plan, redis: RedisServer, say: Callable[[str], None]) -> Measured:
+    until_s = time.monotonic() + plan.budget_s
+    with (
+        tempfile.TemporaryDirectory(prefix="curtail-", ignore_cleanup_errors=True) as folder,
+        started(regime, redis, Path(folder)) as query,
+    ):
+        return on(query, regime, plan, until_s, say)
+
+
+def on(
+    query: Query, regime: Regime, plan: Plan, until_s: float, say: Callable[[str], None]
+) -> Measured:
+    """Whole rounds until then, by the monotonic clock: half a one would not be counterbalanced."""
+    say(f"warming up for {plan.warm_up} batches")
+    query.wait_for_batches(plan.warm_up)
+    delay_ms, why = delay_of(query) if plan.extra else (None, "")
+    left_out = {} if delay_ms or arms.DELAY not in plan.extra else {arms.DELAY: why}
+    stretches: list[Stretch] = []
+    seeds = arms.seeds(regime.stores, plan.rounds)
+    longest_s = 0.0
+    for number, order in enumerate(arms.orders(plan.rounds, plan.extra)):
+        blocks = arms.blocks(number, order, seeds[number], delay_ms)
+        if number and time.monotonic() + longest_s * len(blocks) > until_s:
+            break
+        for block in blocks:
+            began_s = time.monotonic()
+            say(f"round {number + 1}: {block.arm}")
+            try:
+                stretches.append(one_block(query, block, plan))
+            except Refused as no:
+                left_out[block.arm] = f"refused: {no}"
+            longest_s = max(longest_s, time.monotonic() - began_s)
+    query.wait_for_batches(LINGER_BATCHES)
+    recorded = Recorded(query.frames, query.activities)
+    found = [figures for each in stretches if (figures := recorded.figures(each))]
+    return Measured(tuple(found), left_out, why)
+
+
+def one_block(query: Query, block: Block, plan: Plan) -> Stretch:
+    query.ask(block.rephase)
+    in_step = query.wait(query.held, plan.in_step_s)
+    if block.settings != block.rephase:
+        query.ask(block.settings)
+        if not query.wait(query.held, plan.held_s):
+            raise Refused(f"not applied within {plan.held_s:.0f} s")
+    query.wait_for_batches(plan.settle)
+    first, last = query.wait_for_batches(plan.length)
+    return Stretch(block.round, block.arm, first, last, in_step)
+
+
+def delay_of(query: Query) -> tuple[int | None, str]:
+    """T as the technique's own controller finds it in this job, and what it follows from."""
+    history = History(len(query.frames))
+    history.add(query.frames, query.activities)
+    options = {each.name: each.default for each in TECHNIQUE.options}
+    decision = controller.decide(history.view(), {**options, "delay": True, "preventive": True})
+    if decision is None:
+        return None, "the controller decides nothing for this job"
+    told = (each.value for each in decision.evidence if each.name == "compaction waits")
+    return int(decision.settings["delay_ms"]) or None, next(told, "no delay is known")

@@ -1,0 +1,109 @@
+"""Which blocks there are, in which order, and what each asks."""
+
+from collections import Counter
+from itertools import permutations
+from statistics import fmean
+
+import pytest
+
+from benchmarks.switchback.arms import (
+    ALL,
+    CONTROL,
+    CORE,
+    DELAY,
+    OFF,
+    THREADS,
+    THRESHOLDS,
+    blocks,
+    orders,
+    seeds,
+)
+from benchmarks.switchback.regimes import MAP, SETTINGS
+from techniques.shadowsync.algorithm import THRESHOLD, alpha
+from techniques.shadowsync.realizer import orders as realized
+
+EXTRA = (DELAY, THREADS, ALL)
+
+
+def test_six_rounds_of_three_arms_are_all_their_orders() -> None:
+    assert sorted(orders(6)) == sorted(permutations(CORE))
+
+
+@pytest.mark.parametrize("extra", [(), EXTRA])
+def test_within_two_rounds_every_arm_is_as_early_as_late(extra: tuple[str, ...]) -> None:
+    for first, second in zip(*[iter(orders(8, extra))] * 2, strict=True):
+        places: Counter[str] = Counter()
+        for order in (first, second):
+            places.update({arm: at for at, arm in enumerate(order)})
+        assert set(places.values()) <= {len(first) - 1}
+
+
+def test_the_extra_arms_come_in_every_second_pair_of_rounds_from_the_first_on() -> None:
+    has_extra = [ALL in order for order in orders(6, EXTRA)]
+
+    assert has_extra == [True, True, False, False, True, True]
+    assert all(set(CORE) <= set(order) for order in orders(6, EXTRA))
+
+
+def test_all_stores_are_brought_in_step_before_every_block() -> None:
+    for number in (0, 1):
+        for block in blocks(number, (*CORE, *EXTRA), seed=3, delay_ms=64):
+            assert block.rephase["in_step"] is True
+            assert realized(block.rephase)
+
+
+def test_off_asks_nothing_and_the_control_stays_in_step_at_five_and_six_in_turn() -> None:
+    even, odd = (
+        {block.arm: block for block in blocks(number, CORE, seed=3, delay_ms=None)}
+        for number in (0, 1)
+    )
+
+    assert even[OFF].settings is None
+    assert even[OFF].rephase["base"] == THRESHOLD
+    assert even[CONTROL].settings == even[CONTROL].rephase == {"in_step": True, "base": 5}
+    assert odd[CONTROL].settings == odd[CONTROL].rephase == {"in_step": True, "base": 6}
+
+
+def test_each_part_asks_for_itself_alone_and_all_for_the_three_together() -> None:
+    asked = {
+        block.arm: realized(block.settings)[0].values
+        for block in blocks(0, (THRESHOLDS, *EXTRA), seed=3, delay_ms=64)
+        if block.settings
+    }
+
+    def parts(arm: str) -> tuple[bool, bool, bool]:
+        values = asked[arm]
+        return values["spread"] == 4, values["delay_ms"] == 64, bool(values["flush_on_all_cores"])
+
+    assert parts(THRESHOLDS) == (True, False, False)
+    assert parts(DELAY) == (False, True, False)
+    assert parts(THREADS) == (False, False, True)
+    assert parts(ALL) == (True, True, True)
+    assert asked[ALL]["seed"] == 3
+    assert not any(values["in_step"] for values in asked.values())
+
+
+def test_where_no_delay_fits_there_is_no_such_block_and_all_goes_without() -> None:
+    found = {block.arm: block for block in blocks(0, EXTRA, seed=3, delay_ms=None)}
+
+    assert set(found) == {THREADS, ALL}
+    assert realized(found[ALL].settings or {})[0].values["delay_ms"] == 0
+
+
+@pytest.mark.parametrize("name", [*SETTINGS, *MAP])
+def test_every_seed_draws_thresholds_as_high_on_average_as_the_controls(name: str) -> None:
+    stores = {**SETTINGS, **MAP}[name].stores
+    found = seeds(stores, 20)
+
+    assert len(set(found)) == 20
+    for seed in found:
+        assert fmean(THRESHOLD + alpha(seed, *store) for store in stores) == pytest.approx(
+            5.5, abs=0.25
+        )
+
+
+def test_a_regime_is_a_command_line_of_an_example() -> None:
+    assert SETTINGS["statistical"].words == (
+        *("--partitions", "4", "--setting", "statistical", "--messages", "400"),
+    )
+    assert len(SETTINGS["statistical"].stores) == 8

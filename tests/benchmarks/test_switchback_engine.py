@@ -1,0 +1,165 @@
+"""The order of events in blocks: a made-up job behind a real Redis hears and answers."""
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+from uuid import UUID
+
+import pytest
+from redis import Redis
+
+from benchmarks.switchback.arms import ALL, CONTROL, CORE, DELAY, OFF, THREADS, THRESHOLDS
+from benchmarks.switchback.engine import Measured, Plan, on
+from benchmarks.switchback.query import Query, Stuck
+from benchmarks.switchback.regimes import SETTINGS
+from collectors import control, keys, wire
+from collectors.asked import Applied, Asked, State
+from collectors.buckets import Histogram
+from collectors.control import Control, Scalar
+from collectors.wire import Batch, Frame
+from dashboard.testing.stack import RedisServer
+from techniques.shadowsync.algorithm import THRESHOLD
+
+JOB_ID = "made-up.job"
+PLAN = Plan(budget_s=0, rounds=1, warm_up=2, settle=1, length=3, in_step_s=60, held_s=60)
+IN_STEP = {"in_step": True, "base": THRESHOLD}
+
+Settings = dict[str, Scalar]
+Answer = Callable[[Settings], tuple[State, str]]
+
+
+def applied(_settings: Settings) -> tuple[State, str]:
+    return State.APPLIED, ""
+
+
+class MadeUpJob(threading.Thread):
+    """A micro-batch per window; says of what is asked what `answer` tells it to."""
+
+    def __init__(self, redis: RedisServer, answer: Answer) -> None:
+        super().__init__(daemon=True)
+        self._redis: Any = Redis.from_url(redis.url)
+        self._answer = answer
+        self.over = threading.Event()
+        self.heard: dict[int, Settings | None] = {}
+        # Which version was in force when each batch ended.
+        self.versions: list[int] = []
+
+    @property
+    def lives(self) -> bool:
+        return not self.over.is_set()
+
+    def said(self) -> str:
+        return "made up"
+
+    def run(self) -> None:
+        window = 1_000_000
+        while not self.over.wait(0.01):
+            data = self._redis.get(keys.control(JOB_ID))
+            asked = self._asked(control.decode(data)) if data else None
+            number = len(self.versions)
+            frame = Frame(
+                window,
+                number,
+                UUID(int=1),
+                batches=(Batch(number, window * 50, 40, 100),),
+                committed=Histogram.of([1_000 * (number + 1)] * 100),
+                asked=asked,
+            )
+            self.versions.append(asked.version if asked else 0)
+            stream = keys.frames(JOB_ID).key
+            at = f"{frame.start_ms}-0"
+            self._redis.xadd(stream, {keys.PAYLOAD: wire.encode(frame)}, id=at)
+            window += 1
+
+    def _asked(self, document: Control) -> Asked:
+        wanted = document.techniques.get("shadowsync")
+        self.heard[document.version] = dict(wanted.settings) if wanted else None
+        if wanted is None:
+            return Asked(document.version, settled=True)
+        state, because = self._answer(dict(wanted.settings))
+        told = Applied("shadowsync", "act", state, wanted.version, because)
+        return Asked(document.version, state == State.APPLIED, (told,))
+
+
+@contextmanager
+def made_up(redis: RedisServer, answer: Answer = applied) -> Iterator[MadeUpJob]:
+    job = MadeUpJob(redis, answer)
+    job.start()
+    try:
+        yield job
+    finally:
+        job.over.set()
+        job.join()
+
+
+def measured(redis: RedisServer, job: MadeUpJob, plan: Plan = PLAN) -> Measured:
+    query = Query(job, redis.url, JOB_ID)
+    return on(query, SETTINGS["statistical"], plan, time.monotonic() + plan.budget_s, print)
+
+
+def test_each_block_is_asked_for_after_all_stores_are_in_step(redis: RedisServer) -> None:
+    with made_up(redis) as job:
+        found = measured(redis, job)
+        asked = [job.heard[version] for version in sorted(job.heard) if version]
+
+    assert [each.arm for each in found.figures] == list(CORE)
+    off, control_, thresholds = IN_STEP, {"in_step": True, "base": 5}, IN_STEP
+    # Off is an empty document, and the control is in step and stays so.
+    assert asked[:4] == [off, None, control_, thresholds]
+    assert asked[4] is not None
+    assert asked[4].items() >= {"thresholds": True, "spread": 4}.items()
+
+
+def test_only_batches_in_which_it_was_in_force_are_counted(redis: RedisServer) -> None:
+    with made_up(redis) as job:
+        found = measured(redis, job)
+        versions = list(job.versions)
+    last_of = {OFF: 2, CONTROL: 3, THRESHOLDS: 5}
+
+    for each in found.figures:
+        assert each.checkpoints == PLAN.length
+        assert each.records == 100 * PLAN.length
+        counted = versions[each.first_batch - PLAN.settle : each.last_batch + 1]
+        assert counted == [last_of[each.arm]] * (PLAN.settle + PLAN.length)
+
+
+def test_what_the_job_refuses_is_left_out_with_its_reason(redis: RedisServer) -> None:
+    def answer(settings: Settings) -> tuple[State, str]:
+        return (State.REFUSED, "too full") if settings.get("thresholds") else applied(settings)
+
+    with made_up(redis, answer) as job:
+        found = measured(redis, job)
+
+    assert [each.arm for each in found.figures] == [OFF, CONTROL]
+    assert found.left_out == {THRESHOLDS: "refused: too full"}
+
+
+def test_stores_that_do_not_get_in_step_in_time_are_measured_and_said(redis: RedisServer) -> None:
+    def answer(settings: Settings) -> tuple[State, str]:
+        return (State.ASKED, "") if settings.get("in_step") else applied(settings)
+
+    with made_up(redis, answer) as job:
+        found = measured(redis, job, replace(PLAN, in_step_s=0.2))
+
+    assert [(each.arm, each.in_step) for each in found.figures] == [(arm, False) for arm in CORE]
+
+
+def test_without_a_state_store_there_is_no_delay_and_that_is_said(redis: RedisServer) -> None:
+    extra = (DELAY, THREADS, ALL)
+    with made_up(redis) as job:
+        found = measured(redis, job, replace(PLAN, extra=extra))
+
+    assert [each.arm for each in found.figures] == [*CORE, THREADS, ALL]
+    assert found.left_out == {DELAY: "the controller decides nothing for this job"}
+
+
+def test_a_job_that_ends_is_an_error_with_what_it_said_last(redis: RedisServer) -> None:
+    with made_up(redis) as job:
+        query = Query(job, redis.url, JOB_ID)
+        query.wait_for_batches(1)
+        job.over.set()
+        with pytest.raises(Stuck, match="made up"):
+            query.wait_for_batches(1_000)
