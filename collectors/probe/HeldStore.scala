@@ -4,8 +4,12 @@ import java.util.concurrent.TimeUnit
 
 import org.rocksdb.{MutableColumnFamilyOptions, Options, RocksDB}
 
-/** What an order asks of each state store of its query. `spread` 1 leaves the threshold as it is. */
-private[probe] final case class Wish(seed: Long, spread: Int, delayMs: Long)
+/**
+ * What an order asks of each state store of its query. `spread` 1 leaves the threshold as it is;
+ * `snapshots` gives stores with changelogs phases of their own, and changes nothing of others.
+ */
+private[probe] final case class Wish(
+    seed: Long, spread: Int, delayMs: Long, snapshots: Boolean = false)
 
 private[probe] sealed trait Held
 private[probe] case object AsAsked extends Held
@@ -37,6 +41,7 @@ private[probe] class HeldStore(id: StoreId) {
   private var lookedNs = 0L
   private var fullSinceNs = 0L
   private var fullFiles = 0
+  private var phased = false
 
   /** As the thread that moves levers comes by; only what is due touches the database. */
   def hold(loaded: LoadedStore, wish: Wish, nowNs: Long): Held = {
@@ -51,6 +56,7 @@ private[probe] class HeldStore(id: StoreId) {
       meet(open, options, wish)
       trouble(open, level0).map(Trouble).getOrElse {
         set(open, wanted(level0, wish, nowNs))
+        holdSnapshots(wish)
         lookedNs = nowNs
         AsAsked
       }
@@ -68,6 +74,7 @@ private[probe] class HeldStore(id: StoreId) {
       if (open ne database) trigger = Unknown // Spark opened it again: who knows with what
       set(open, found)
       options.setLevel0FileNumCompactionTrigger(found)
+      letGoSnapshots()
     } match {
       case InUse => Pending
       case _ => found = Unknown; AsAsked
@@ -75,9 +82,28 @@ private[probe] class HeldStore(id: StoreId) {
 
   private def isDue(wish: Wish, nowNs: Long): Boolean = {
     val everyMs = if (wish.delayMs > 0) DelayStepMs else LookMs
-    wish != drawnFor || (store.database ne database) ||
+    wish != drawnFor || (store.database ne database) || isOutOfPhase(wish) ||
       nowNs - lookedNs >= TimeUnit.MILLISECONDS.toNanos(everyMs)
   }
+
+  /** After Spark loaded it anew, or was told to write a snapshot now. */
+  private def isOutOfPhase(wish: Wish): Boolean = wish.snapshots && {
+    val wrapper = store.wrapper
+    wrapper != null && SnapshotPhase.of(wrapper).isOut(wrapper, phase(wish))
+  }
+
+  private def holdSnapshots(wish: Wish): Unit =
+    if (wish.snapshots) {
+      phased = true
+      SnapshotPhase.of(store.wrapper).hold(store.wrapper, phase(wish))
+    } else letGoSnapshots()
+
+  private def letGoSnapshots(): Unit = if (phased) {
+    SnapshotPhase.of(store.wrapper).letGo(store.wrapper)
+    phased = false
+  }
+
+  private def phase(wish: Wish) = SnapshotPhase.Phase(wish.seed, id.operator, id.partition)
 
   /** Spark opened it, for the first time or again, or something else is asked of it. */
   private def meet(open: RocksDB, options: Options, wish: Wish): Unit = {

@@ -11,7 +11,8 @@ import org.apache.spark.SparkEnv
 
 /**
  * Desynchronises the compactions of a query's state stores: a threshold per store, a delay after
- * the flush, and how many threads RocksDB has. docs/techniques/shadowsync.md says why.
+ * the flush, a phase for their snapshots, and how many threads RocksDB has.
+ * docs/techniques/shadowsync.md says why.
  *
  * A database can be set only while no task has it, which may be for a few milliseconds at a time,
  * so this lever has a thread of its own, which looks more often than the others and only while
@@ -150,7 +151,8 @@ private object StateStoreLever {
       Wish(
         number(order.values, "seed", 0L, Long.MaxValue),
         number(order.values, "spread", 1L, 16L).toInt,
-        number(order.values, "delay_ms", 0L, 60000L)),
+        number(order.values, "delay_ms", 0L, 60000L),
+        order.values.path("snapshots").asBoolean(false)),
       order.values.path("flush_on_all_cores").asBoolean(false),
       number(order.values, "compaction_threads", 0L, 64L).toInt)
 

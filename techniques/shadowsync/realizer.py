@@ -13,8 +13,15 @@ def orders(settings: Settings) -> Sequence[Order]:
         "delay_ms": int(settings.get("delay_ms", 0)),
         "flush_on_all_cores": bool(settings.get("threads")),
         "compaction_threads": int(settings.get("compaction_threads", 0)),
+        "snapshots": bool(settings.get("snapshots")),
     }
-    nothing = {"spread": 1, "delay_ms": 0, "flush_on_all_cores": False, "compaction_threads": 0}
+    nothing = {
+        "spread": 1,
+        "delay_ms": 0,
+        "flush_on_all_cores": False,
+        "compaction_threads": 0,
+        "snapshots": False,
+    }
     if all(values[name] == value for name, value in nothing.items()):
         raise Refused("none of its parts is switched on, or none applies to what was found")
     return (Order(LEVER, Where.EXECUTORS, values),)
