@@ -67,16 +67,19 @@ private[probe] class HeldStore(id: StoreId) {
     }
   }
 
-  /** Back to what Spark opened it with. */
+  /** Back to what Spark opened it with. *Unseen* if all is but the phase of its snapshots. */
   def letGo(): Held =
     if (found == Unknown) AsAsked
     else store.whileIdle { (open, options) =>
       if (open ne database) trigger = Unknown // Spark opened it again: who knows with what
+      database = open
+      drawnFor = null
       set(open, found)
       options.setLevel0FileNumCompactionTrigger(found)
       letGoSnapshots()
     } match {
-      case InUse => Pending
+      case InUse => if (drawnFor == null && (store.database eq database)) Unseen else Pending
+      case Seen(false) => Unseen
       case _ => found = Unknown; AsAsked
     }
 
@@ -92,15 +95,17 @@ private[probe] class HeldStore(id: StoreId) {
     wrapper != null && SnapshotPhase.of(wrapper).isOut(wrapper, phase(wish))
   }
 
+  /** What cannot be done at once is due at the next look. */
   private def holdSnapshots(wish: Wish): Unit =
     if (wish.snapshots) {
       phased = true
       SnapshotPhase.of(store.wrapper).hold(store.wrapper, phase(wish))
     } else letGoSnapshots()
 
-  private def letGoSnapshots(): Unit = if (phased) {
-    SnapshotPhase.of(store.wrapper).letGo(store.wrapper)
-    phased = false
+  /** Whether nothing is left to do. */
+  private def letGoSnapshots(): Boolean = {
+    if (phased) phased = !SnapshotPhase.of(store.wrapper).letGo(store.wrapper)
+    !phased
   }
 
   private def phase(wish: Wish) = SnapshotPhase.Phase(wish.seed, id.operator, id.partition)

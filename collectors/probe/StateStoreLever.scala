@@ -63,7 +63,7 @@ private[probe] class StateStoreLever extends Lever {
       running = synchronized {
         outcome = done
         notifyAll()
-        val over = wanted.isEmpty && done.of.isEmpty && done.settled
+        val over = wanted.isEmpty && done.of.isEmpty && done.settled && held.isEmpty
         if (over) thread = None
         !over
       }
@@ -127,7 +127,7 @@ private[probe] class StateStoreLever extends Lever {
     held.keys.filterNot(id => runs(id.runId)).toSeq.count { id =>
       var state: Held = AsAsked
       Guard.quietly("set a state store back") { state = held(id).letGo() }
-      if (state != Pending) held -= id
+      if (state == AsAsked) held -= id
       state == Pending
     }
   }
