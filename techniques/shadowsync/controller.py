@@ -81,7 +81,7 @@ def _decision(
         length = "no delay" if waits.ms is None else f"{waits.ms} ms"
         evidence.append(Evidence("compaction waits", f"{length}: {waits.why}"))
     evidence += [each for stage in snapshots for each in stage.evidence]
-    titles = [each.title for each in (*found, *snapshots)]
+    titles = [finding.title for finding in found] + [stage.title for stage in snapshots]
     return Decision(settings, _reason(settings, titles), tuple(evidence))
 
 

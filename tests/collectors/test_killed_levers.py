@@ -250,7 +250,7 @@ def test_when_the_collector_says_nothing_any_more_the_driver_sets_all_back(
 
 
 def until_spread(job: Mortal) -> None:
-    """Each partition has written a snapshot of its own version since, and has changelogs after it."""
+    """Each partition has written a snapshot since, at another version than the others."""
     began = max(each["version"] for each in job.stores("changelogs"))
 
     def spread() -> bool:
