@@ -6,12 +6,18 @@ TECHNIQUE = Technique(
     sentence=(
         "Lets each state store compact at a flush of its own instead of all at the same checkpoint."
     ),
-    needs="state in RocksDB, flushed at every commit, in several partitions",
+    needs="state in RocksDB, in several partitions",
     options=(
         Option("thresholds", "A random threshold per state store", OptionKind.BOOL, True),
         Option("threads", "As many flush threads as cores", OptionKind.BOOL, True),
         Option(
             "delay", "Compaction waits until the flush's queue has drained", OptionKind.BOOL, False
+        ),
+        Option(
+            "snapshots",
+            "With changelogs, snapshots spread over the batches",
+            OptionKind.BOOL,
+            True,
         ),
         Option("preventive", "Also before any ShadowSync is found", OptionKind.BOOL, False),
         Option(
@@ -32,6 +38,6 @@ TECHNIQUE = Technique(
             high=64,
             unit="threads",
         ),
-        Option("seed", "Seed of the thresholds", OptionKind.INT, 0, low=0, high=2**31 - 1),
+        Option("seed", "Seed of thresholds and phases", OptionKind.INT, 0, low=0, high=2**31 - 1),
     ),
 )
