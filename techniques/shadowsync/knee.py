@@ -89,8 +89,8 @@ def knee(seen: Pairs) -> Knee:
         return Knee(found, None, why)
     at = _kneedle(np.array([point.level for point in found], dtype=np.float64), _curve(found))
     if at is None:
-        return Knee(found, None, "p99 rises with the number of compactions at once without a knee")
-    return Knee(found, at, f"p99 rises beyond {at} compactions at once")
+        return Knee(found, None, "with more compactions at once p99 rises without a knee")
+    return Knee(found, at, f"beyond {at} compaction{'' if at == 1 else 's'} at once p99 rises")
 
 
 def points(seen: Pairs) -> tuple[Point, ...]:
@@ -109,7 +109,7 @@ def lacks(found: Sequence[Point]) -> str:
         return f"only {_listed(found)} seen often enough"
     curve = _curve(found)
     if curve[-1] < LEAST_RISE * curve[0]:
-        return "p99 does not rise with the number of compactions at once"
+        return "with more compactions at once p99 does not rise"
     return ""
 
 
