@@ -102,7 +102,8 @@ class Axis:
 
 @dataclass(frozen=True)
 class Dot:
-    """`weight` is how much stands behind it, and how large it is drawn."""
+    """`weight` is how much stands behind it, and how large it is drawn; `says` is all of it in
+    words."""
 
     x: float
     y: float
@@ -118,14 +119,16 @@ class Mark:
 
 @dataclass(frozen=True)
 class Figure:
-    """What a card draws: points over two axes, one place on the first of them marked. `note` is
-    what it shows in words, and all there is while there are no points."""
+    """What a card draws: points over two axes, one place on the first of them marked. `weighs`
+    names what a larger point has more of. `note` is what the figure shows in words, and all there
+    is while there are no points."""
 
     kind: FigureKind
     title: str
     x: Axis
     y: Axis
     points: tuple[Dot, ...] = ()
+    weighs: str = ""
     mark: Mark | None = None
     note: str = ""
 

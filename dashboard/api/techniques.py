@@ -81,13 +81,15 @@ class MarkOut(Schema):
 
 
 class FigureOut(Schema):
-    """What the card draws. Without points, `note` says why there are none."""
+    """What the card draws; a larger point has more of what `weighs` names. Without points, `note`
+    says why there are none."""
 
     kind: FigureKind
     title: str
     x: AxisOut
     y: AxisOut
     points: list[DotOut]
+    weighs: str
     mark: MarkOut | None
     note: str
 

@@ -21,6 +21,8 @@ from typing import Any
 from techniques.shadowsync.knee import Knee, Pairs, knee, pairs, together
 from techniques.view import View
 
+# Under which a decision remembers it.
+MEMORY = "compaction_threads"
 STEP_MS = 60_000
 # What else was changed gets so long to take the compactions apart: as far as a view reaches back.
 OTHERS_FIRST_MS = 120_000
@@ -67,21 +69,24 @@ class Exploration:
 
     def as_memory(self) -> dict[str, Any]:
         seen = {str(level): list(values) for level, values in self.seen.items()}
-        return {**asdict(self), "state": str(self.state), "steps": list(self.steps), "seen": seen}
+        plain = {"state": str(self.state), "steps": list(self.steps), "seen": seen}
+        return {MEMORY: {**asdict(self), **plain}}
 
     @staticmethod
     def of(memory: Mapping[str, Any]) -> "Exploration | None":
-        """None of a memory without one."""
-        if "state" not in memory:
+        """None of a memory without one, or with one of another version."""
+        held = memory.get(MEMORY)
+        if not isinstance(held, Mapping):
             return None
-        return Exploration(
-            **{
-                **memory,
-                "state": State(memory["state"]),
-                "steps": tuple(memory["steps"]),
-                "seen": {int(level): values for level, values in memory["seen"].items()},
+        try:
+            plain = {
+                "state": State(held["state"]),
+                "steps": tuple(held["steps"]),
+                "seen": {int(level): values for level, values in held["seen"].items()},
             }
-        )
+            return Exploration(**{**held, **plain})
+        except (KeyError, TypeError, ValueError, AttributeError):
+            return None
 
 
 def steps(fewest: int, most: int) -> tuple[int, ...]:

@@ -21,6 +21,7 @@ def figure(view: View, decision: Decision | None) -> Figure:
         x=Axis("compactions at once on the busiest executor"),
         y=Axis("p99 latency, median of 50 ms windows", "ms"),
         points=tuple(_dot(point) for point in found),
+        weighs="windows",
         mark=None if at is None else Mark(at, f"knee: {at}"),
         note=_note(found, search),
     )

@@ -25,13 +25,13 @@ TECHNIQUE = Technique(
         ),
         Option(
             "knee",
-            "Compaction threads at the knee; act tries some numbers if it has to, a minute each",
+            "Compaction threads at the knee of p99 (act tries some, a minute each)",
             OptionKind.BOOL,
             True,
         ),
         Option(
             "compaction_threads",
-            "Compaction threads per executor, fixed (0: at the knee, or as they are)",
+            "Compaction threads per executor, if a fixed number (0: none)",
             OptionKind.INT,
             0,
             low=0,
@@ -40,7 +40,7 @@ TECHNIQUE = Technique(
         ),
         Option(
             "fewest_threads",
-            "Fewest compaction threads to try",
+            "Fewest threads to try",
             OptionKind.INT,
             1,
             low=1,
@@ -49,7 +49,7 @@ TECHNIQUE = Technique(
         ),
         Option(
             "most_threads",
-            "Most compaction threads to try (0: two per core)",
+            "Most threads to try (0: two per core)",
             OptionKind.INT,
             0,
             low=0,

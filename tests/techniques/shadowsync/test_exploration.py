@@ -152,7 +152,16 @@ def test_a_restart_in_the_middle_of_a_step_changes_nothing() -> None:
     assert read == before
     later = view(2, 2 * STEP_MS)
     assert explored(before, later) == explored(read, later)
-    assert Exploration.of({}) is None
+
+
+def test_what_another_version_wrote_down_is_forgotten() -> None:
+    (name, held), *_ = exploring().as_memory().items()
+
+    assert Exploration.of({name: held})
+    for other in ({}, {name: None}, {name: {}}, {name: {**held, "colour": "red"}}):
+        assert Exploration.of(other) is None
+    assert Exploration.of({name: {**held, "state": "asleep"}}) is None
+    assert Exploration.of({name: {**held, "seen": [1, 2]}}) is None
 
 
 def test_a_knee_beyond_the_bounds_is_not_set() -> None:
