@@ -26,7 +26,7 @@ def conditions(technique: str, view: View) -> Conditions:
 def figure(technique: str, view: View, decided: TechniqueDecision | None) -> Figure | None:
     try:
         picture = registry().picture(technique)
-        return picture.figure(view, decided and _decision(decided)) if picture else None
+        return picture.figure(view, _decision(decided)) if picture else None
     except Exception:
         log.exception("the figure of %s cannot be drawn", technique)
         return None
@@ -51,12 +51,14 @@ def _past(setting: TechniqueSetting, before: TechniqueDecision | None, run: str)
     return Past(
         mode=Mode(setting.mode),
         run=run,
-        decision=before and _decision(before),
+        decision=_decision(before),
         refused=setting.because if setting.stand == Stand.REFUSED else "",
     )
 
 
-def _decision(decided: TechniqueDecision) -> Decision:
+def _decision(decided: TechniqueDecision | None) -> Decision | None:
+    if decided is None:
+        return None
     evidence = tuple(Evidence(**each) for each in decided.evidence)
     return Decision(decided.settings, decided.reason, evidence, decided.memory)
 

@@ -151,13 +151,14 @@ def _kneedle(x: Floats, y: Floats) -> int | None:
 
 
 def _below_the_chord(x: Floats, y: Floats) -> Floats:
-    return (x - x[0]) / (x[-1] - x[0]) - (y - y[0]) / (y[-1] - y[0])
+    below: Floats = (x - x[0]) / (x[-1] - x[0]) - (y - y[0]) / (y[-1] - y[0])
+    return below
 
 
 def _of_one(view: View, compactions: Intervals) -> Ints:
     """As many as run at a window's start, or more if further ones join them in it."""
     starts, ends = np.sort(compactions.start_ms), np.sort(compactions.end_ms)
-    edges_ms = view.start_ms + np.arange(len(view)) * WINDOW_MS
+    edges_ms = view.start_ms + np.arange(len(view), dtype=np.float64) * WINDOW_MS
     most = _running(starts, ends, edges_ms)
     joined = (starts >= view.start_ms) & (starts < view.end_ms)
     windows = ((starts[joined] - view.start_ms) // WINDOW_MS).astype(np.int64)

@@ -36,7 +36,6 @@ TECHNIQUE = Technique(
             0,
             low=0,
             high=64,
-            unit="threads",
         ),
         Option(
             "fewest_threads",
@@ -45,7 +44,6 @@ TECHNIQUE = Technique(
             1,
             low=1,
             high=64,
-            unit="threads",
         ),
         Option(
             "most_threads",
@@ -54,7 +52,6 @@ TECHNIQUE = Technique(
             0,
             low=0,
             high=64,
-            unit="threads",
         ),
         Option("seed", "Seed of the thresholds", OptionKind.INT, 0, low=0, high=2**31 - 1),
     ),
