@@ -1,8 +1,8 @@
 """Which of the paper's mitigations a job gets: by the kind of ShadowSync that is found in it.
 
 Scheduled (the instances of one stage compact together): a threshold per instance, section 4.1, and
-if asked for a delay after the flush. Statistical (stages meet): the threads of section 4.2 as well.
-With changelog checkpoints: a phase of its own for the snapshots of each instance.
+if asked for a delay after the flush. Statistical (stages meet): the threads of section 4.2 as well
+(`threads`). With changelog checkpoints: a phase of its own for the snapshots of each instance.
 What was decided stays when the pattern is gone, for that is what the decision was for.
 """
 
@@ -10,7 +10,7 @@ from techniques.detectors import scheduled_shadowsync, statistical_shadowsync
 from techniques.detectors.checkpoints import Stage, stages
 from techniques.detectors.finding import Finding
 from techniques.incidents import QUIET_MS, QUIET_PERIODS
-from techniques.model import Conditions, Decision, Evidence, Settings
+from techniques.model import Conditions, Decision, Evidence, Past, Settings
 from techniques.shadowsync.algorithm import Delay, delay
 from techniques.shadowsync.load import load
 from techniques.shadowsync.snapshot_batches import (
@@ -18,10 +18,13 @@ from techniques.shadowsync.snapshot_batches import (
     snapshot_stages,
     with_changelogs,
 )
+from techniques.shadowsync.threads import calmed, threads, withdrawn
 from techniques.view import View
 
 # Fewer compactions of a stage tell nothing about what is in phase.
 FEWEST_CYCLES = 2
+
+NOTHING_YET = Past()
 
 
 def conditions(view: View) -> Conditions:
@@ -48,31 +51,35 @@ def conditions(view: View) -> Conditions:
     return Conditions(False, "the state stores compact at different checkpoints already")
 
 
-def decide(view: View, options: Settings) -> Decision | None:
-    several = _several(stages(view)) if len(view) else []
-    if not several:
+def decide(view: View, options: Settings, past: Past = NOTHING_YET) -> Decision | None:
+    if not len(view):
         return None
+    if kept := withdrawn(past):
+        return kept
+    if not (several := _several(stages(view))):
+        return calmed(view, past)
     found = [each for each in _found(view) if _goes_on(each, view)]
     noticed = options.get("snapshots") and any(each.is_noticed for each in snapshot_stages(view))
     if not found and not noticed and not options["preventive"]:
-        return None
-    return _decision(view, several, found, options)
+        return calmed(view, past)
+    return _decision(view, several, found, options, past)
 
 
 def _decision(
-    view: View, several: list[Stage], found: list[Finding], options: Settings
+    view: View, several: list[Stage], found: list[Finding], options: Settings, past: Past
 ) -> Decision:
     statistical = any(each.kind == statistical_shadowsync.KIND for each in found)
     waits = _delay(view, several) if options["delay"] else Delay(None, "")
-    threads = bool(options["threads"]) and statistical
     changelogs = bool(options.get("snapshots") and with_changelogs(view))
     snapshots = snapshot_stages(view) if changelogs else []
+    others = bool(options["thresholds"] or waits.ms)
+    compacting = threads(view, options, past, statistical, bool(found), others)
     settings = {
         "thresholds": bool(options["thresholds"] and (found or options["preventive"])),
         "spread": options["spread"],
         "seed": options["seed"],
-        "threads": threads,
-        "compaction_threads": options["compaction_threads"] if threads else 0,
+        "threads": bool(options["threads"]) and statistical,
+        "compaction_threads": compacting.number,
         "delay_ms": waits.ms or 0,
         "snapshots": changelogs,
     }
@@ -81,8 +88,10 @@ def _decision(
         length = "no delay" if waits.ms is None else f"{waits.ms} ms"
         evidence.append(Evidence("compaction waits", f"{length}: {waits.why}"))
     evidence += [each for stage in snapshots for each in stage.evidence]
+    evidence.extend(compacting.evidence)
     titles = [finding.title for finding in found] + [stage.title for stage in snapshots]
-    return Decision(settings, _reason(settings, titles), tuple(evidence))
+    reason = _reason(settings, titles, compacting.says)
+    return Decision(settings, reason, tuple(evidence), compacting.memory)
 
 
 def _found(view: View) -> list[Finding]:
@@ -119,7 +128,7 @@ def _what(finding: Finding) -> Evidence:
     return Evidence("found", finding.title)
 
 
-def _reason(settings: Settings, found: list[str]) -> str:
+def _reason(settings: Settings, found: list[str], compacting: str) -> str:
     parts = [
         words
         for name, words in (
@@ -130,5 +139,6 @@ def _reason(settings: Settings, found: list[str]) -> str:
         )
         if settings[name]
     ]
+    parts.extend([compacting] if compacting else [])
     cause = found[0] if found else "nothing is found yet, and it is asked for all the same"
     return f"{'; '.join(parts) or 'no part applies'}: {cause}"
