@@ -9,8 +9,9 @@ import pyspark
 import pytest
 
 from collectors.conf import CHECKPOINT_FILE_MANAGER, spark_submit_options
+from collectors.wire import Batch, Frame
 from dashboard.testing.stack import RedisServer
-from tests.collectors.frames import arrived
+from tests.collectors.frames import arrived_when
 
 pytestmark = pytest.mark.spark
 
@@ -41,6 +42,10 @@ spark.stop()
 """
 
 
+def batches(frames: list[Frame]) -> list[Batch]:
+    return [batch for frame in frames for batch in frame.batches]
+
+
 def test_an_unchanged_job_is_collected_but_for_its_records(
     redis: RedisServer, tmp_path: Path
 ) -> None:
@@ -66,10 +71,10 @@ def test_an_unchanged_job_is_collected_but_for_its_records(
         timeout=180,
     )
     assert done.returncode == 0, done.stderr
-    frames = arrived(redis, "nightly.untouched")
-    batches = [batch for frame in frames for batch in frame.batches]
-    assert {batch.batch_id for batch in batches} >= set(range(BATCHES))
-    assert all(batch.rows_in == ROWS for batch in batches)
+    # The collector sends the last of it when the job has ended.
+    frames = arrived_when(redis, "nightly.untouched", lambda seen: len(batches(seen)) >= BATCHES)
+    assert {batch.batch_id for batch in batches(frames)} >= set(range(BATCHES))
+    assert all(batch.rows_in == ROWS for batch in batches(frames))
     assert any(frame.executors for frame in frames)
     assert sum(frame.tasks.finished for frame in frames) > 0
     assert not any(frame.stamped for frame in frames)

@@ -80,7 +80,7 @@ def run_all(spark: SparkSession, provider: str, folder: Folder, kept: KeptParts)
     outcome = run(spark, provider, "count", str(folder.path))
     until(
         lambda: len(of(kept.finished(outcome.run_id), Kind.COMMIT)) == outcome.batches * PARTITIONS,
-        timeout_s=30,
+        timeout_s=60,
     )
     return outcome
 

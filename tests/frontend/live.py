@@ -112,6 +112,13 @@ def wait_for_chart(page: Page) -> None:
     expect(page.locator("[data-chart][data-zoomable]")).to_be_attached(timeout=30_000)
 
 
+def wait_for_all(live: Live) -> None:
+    """The chart, and every fetch that a page begins with: what is in view, what came until the
+    connection stood, and what is older."""
+    wait_for_chart(live.page)
+    live.until(lambda: live.fetches() == 3)
+
+
 def flow_until(live: Live, reached: Callable[[], bool]) -> None:
     """A batch as soon as 250 ms of windows have come, until something has happened."""
     for _ in range(60):
@@ -133,3 +140,16 @@ def flow_for(live: Live, seconds: float) -> None:
     """Long enough for a page that would redraw to have done so."""
     end_s = time.monotonic() + seconds
     flow_until(live, lambda: time.monotonic() > end_s)
+
+
+def flow_until_still(live: Live, seconds: float = 1) -> None:
+    """Until for so long nothing was drawn, though batches came: a redraw may have begun before."""
+    drawn, since_s = live.drawn(), time.monotonic()
+
+    def still() -> bool:
+        nonlocal drawn, since_s
+        if live.drawn() != drawn:
+            drawn, since_s = live.drawn(), time.monotonic()
+        return time.monotonic() - since_s >= seconds
+
+    flow_until(live, still)
