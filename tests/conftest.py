@@ -15,6 +15,9 @@ from dashboard.store import the_store
 from dashboard.store.memory import MemoryStore
 from dashboard.testing.stack import RedisServer, redis_server
 from tests.emptied import unprotected_while_emptied
+from tests.sharing import pytest_collection_modifyitems, pytest_xdist_make_scheduler
+
+__all__ = ["pytest_collection_modifyitems", "pytest_xdist_make_scheduler"]
 
 # The browser's own 5 s are not enough where two browsers and a JVM share two cores.
 expect.set_options(timeout=20_000)

@@ -38,7 +38,7 @@ from tests.cluster.watched import (
 )
 from tests.waiting import until
 
-pytestmark = [pytest.mark.cluster, pytest.mark.spark]
+pytestmark = [pytest.mark.cluster, pytest.mark.spark, pytest.mark.quiet]
 
 START_MS = int(time.time() * 1000)
 OUTAGE_BATCHES = 3

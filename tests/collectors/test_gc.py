@@ -123,6 +123,7 @@ def logged_ms(path: Path, also_untold: bool) -> list[tuple[int, float]]:
 
 
 @pytest.mark.spark
+@pytest.mark.quiet
 def test_pauses_are_those_of_the_gc_log(
     spark: SparkSession, scribe: Scribe, tmp_path: Path
 ) -> None:

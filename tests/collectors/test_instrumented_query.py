@@ -25,7 +25,7 @@ from tests.collectors.conftest import probe, spark_session
 from tests.collectors.frames import arrived, arrived_when, committed, latency
 from tests.waiting import until
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.quiet]
 
 ROWS = 3_000
 

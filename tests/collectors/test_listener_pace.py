@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession
 from tests.collectors.conftest import spark_session
 from tests.waiting import until
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.quiet]
 
 QUERIES, INTERVAL_MS, EVENTS = 3, 100, 150
 WITHIN_MS = 50

@@ -16,7 +16,7 @@ from tests.collectors.conftest import probe
 from tests.collectors.scribe import Scribe, jvm, scribed_spark
 from tests.waiting import until
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.quiet]
 
 WINDOW_S = 0.05
 TICKS_PER_S = os.sysconf("SC_CLK_TCK")

@@ -14,7 +14,7 @@ from dashboard.testing.stack import Stack
 from tests.end_to_end.conftest import JOB_ID, PATIENCE_MS
 from tests.waiting import until
 
-pytestmark = [pytest.mark.browser, pytest.mark.spark]
+pytestmark = [pytest.mark.browser, pytest.mark.spark, pytest.mark.quiet]
 
 CHART = "[data-chart]"
 # In one step: the collector writes on, and Redis refuses what comes before the newest.

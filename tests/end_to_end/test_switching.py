@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, Page, expect
 from dashboard.testing.stack import Stack
 from tests.end_to_end.conftest import JOB_ID, PATIENCE_MS, log_in
 
-pytestmark = [pytest.mark.browser, pytest.mark.spark]
+pytestmark = [pytest.mark.browser, pytest.mark.spark, pytest.mark.quiet]
 
 CARD = "#technique-echo"
 

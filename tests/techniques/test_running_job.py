@@ -19,7 +19,7 @@ from examples import session as example
 from examples import traffic_jam
 from tests.waiting import until
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.quiet]
 
 SHADOWSYNC = {"scheduled_shadowsync", "statistical_shadowsync"}
 # The fleet registers, the virtual machine warms up, and the second recurrence is 12 s after that.
