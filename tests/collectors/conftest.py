@@ -12,6 +12,9 @@ from collectors import instrument
 from collectors.conf import CHECKPOINT_FILE_MANAGER
 from dashboard.testing.stack import RedisServer, redis_server
 
+# For JVMs of a few batches: the better compiler would take more time than it saves.
+SHORT_LIVED = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+
 
 @contextmanager
 def spark_session(redis_url: str, **options: str) -> Iterator[SparkSession]:

@@ -11,6 +11,7 @@ import pytest
 from collectors.conf import CHECKPOINT_FILE_MANAGER, spark_submit_options
 from collectors.wire import Batch, Frame
 from dashboard.testing.stack import RedisServer
+from tests.collectors.conftest import SHORT_LIVED
 from tests.collectors.frames import arrived_when
 
 pytestmark = pytest.mark.spark
@@ -56,7 +57,8 @@ def test_an_unchanged_job_is_collected_but_for_its_records(
         [
             str(submit),
             *spark_submit_options(redis.url, "nightly"),
-            *("--master", "local[2]", "--conf", "spark.ui.enabled=false"),
+            *("--master", "local[2]", "--driver-java-options", SHORT_LIVED),
+            *("--conf", "spark.ui.enabled=false"),
             *("--conf", "spark.sql.shuffle.partitions=2"),
             *(
                 "--conf",
