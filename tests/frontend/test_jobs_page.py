@@ -150,7 +150,7 @@ def test_an_old_list_does_not_look_like_a_healthy_one(base: str, page: Page) -> 
 
 def test_a_browser_that_is_not_logged_in_is_sent_to_the_login(base: str, page: Page) -> None:
     shown(base, page, Answer(401, {"title": "Not logged in", "status": 401}))
-    page.wait_for_url(f"{base}/login?next=%2F")
+    expect(page).to_have_url(f"{base}/login?next=%2F")
 
 
 def test_nothing_overflows_a_narrow_screen(base: str, page: Page) -> None:
