@@ -54,7 +54,7 @@ def test_it_draws_what_the_job_sends_and_goes_on(live: Live, page: Page) -> None
     flow_until(live, lambda: live.drawn() >= before + 3 and held(page) > 17_000)
     assert held(page) <= 18_000
     # What the live batches brought has joined what was fetched.
-    assert int(chart(page).get_attribute("data-last-window-ms") or 0) > live.sent_ms - 100
+    assert live.last_window_ms() > live.sent_ms - 100
     expect(page.locator("[data-status-word]")).to_have_text("Live")
     # What is in view, what came until the connection stood, and what is older: no window twice.
     ranges = sorted(live.fetched())
