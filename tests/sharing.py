@@ -15,7 +15,7 @@ from xdist.scheduler import LoadScopeScheduling
 SPARK = "spark"
 
 
-class OneSparkAtATime(LoadScopeScheduling):
+class OneSparkAtATime(LoadScopeScheduling):  # type: ignore[misc]
     """A file at a time to each worker, but all of Spark to one."""
 
     def _split_scope(self, nodeid: str) -> str:

@@ -13,7 +13,7 @@ WIRE = "tests/collectors/test_wire.py"
 def unit(nodeid: str) -> str:
     """With which others it goes to one worker."""
     handing_out = object.__new__(OneSparkAtATime)
-    handing_out.config = SimpleNamespace(rootpath=ROOT)  # type: ignore[assignment]
+    handing_out.config = SimpleNamespace(rootpath=ROOT)
     return handing_out._split_scope(nodeid)
 
 

@@ -33,7 +33,7 @@ async def cookie() -> bytes:
     return f"sessionid={client.cookies['sessionid'].value}".encode()
 
 
-class Browser(WebsocketCommunicator):  # type: ignore[misc]
+class Browser(WebsocketCommunicator):
     """As patient as somebody in front of one: what all it does rests on waits a second."""
 
     async def receive_output(self, *_: float) -> Any:
