@@ -104,6 +104,7 @@ def test_every_seed_draws_thresholds_as_high_on_average_as_the_controls(name: st
 
 def test_a_regime_is_a_command_line_of_an_example() -> None:
     assert SETTINGS["statistical"].words == (
-        *("--partitions", "4", "--setting", "statistical", "--messages", "400"),
+        *("--partitions", "4", "--setting", "statistical"),
+        *("--messages", "400", "--disk-mb-s", "125"),
     )
     assert len(SETTINGS["statistical"].stores) == 8
