@@ -1,4 +1,4 @@
-"""A slow batch every few seconds is what a person sees first of ShadowSync. Where its cause is found
+"""A slow batch every few seconds is what one sees first of ShadowSync. Where its cause is found
 as well, the cause alone is told: two incidents for one trouble would be acted on twice.
 """
 
