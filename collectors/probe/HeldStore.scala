@@ -8,9 +8,10 @@ import org.rocksdb.{MutableColumnFamilyOptions, Options, RocksDB}
  * What an order asks of each state store of its query: a threshold of `base` files and up to
  * `spread` − 1 more. Base 0 is what Spark opened it with. `inStep` is the opposite of the technique,
  * for measuring it: all stores compact at the commits whose version is a multiple of the threshold.
+ * `snapshots` gives stores with changelogs phases of their own, and changes nothing of others.
  */
 private[probe] final case class Wish(
-    seed: Long, spread: Int, delayMs: Long, base: Int, inStep: Boolean)
+    seed: Long, spread: Int, delayMs: Long, base: Int, inStep: Boolean, snapshots: Boolean)
 
 private[probe] sealed trait Held
 private[probe] case object AsAsked extends Held
@@ -18,6 +19,8 @@ private[probe] case object AsAsked extends Held
 private[probe] case object Pending extends Held
 /** A task has the database, which is as asked and due to be looked at. */
 private[probe] case object Unseen extends Held
+/** Let go, and on its way back to the checkpoints at which it compacted before. */
+private[probe] case object Returning extends Held
 private[probe] final case class Trouble(why: String) extends Held
 
 /**
@@ -43,6 +46,10 @@ private[probe] class HeldStore(id: StoreId) {
   private var fullSinceNs = 0L
   private var fullFiles = 0
   private var outOfStep = false
+  /** The commits at which it compacted before: their version modulo `found`. */
+  private var step = Unknown.toLong
+  private var returnsUntil = Unknown.toLong
+  private var phased = false
 
   /** As the thread that moves levers comes by; only what is due touches the database. */
   def hold(loaded: LoadedStore, wish: Wish, nowNs: Long): Held = {
@@ -51,13 +58,15 @@ private[probe] class HeldStore(id: StoreId) {
       database = null
       found = Unknown
     }
+    returnsUntil = Unknown
     if (!isDue(wish, nowNs)) asLooked
     else store.whileIdle { (open, options) =>
       val level0 = HeldStore.level0(open)
-      meet(open, options, wish)
+      meet(open, options, wish, level0)
       trouble(open, level0).map(Trouble).getOrElse {
         val flushed = if (wish.inStep) (store.version % threshold).toInt else 0
-        set(open, if (wish.inStep) stepped(level0, flushed) else wanted(level0, wish, nowNs))
+        set(open, if (wish.inStep) stepped(level0, flushed, threshold) else wanted(level0, wish, nowNs))
+        holdSnapshots(wish)
         lookedNs = nowNs
         outOfStep = wish.inStep && level0 % threshold != flushed
         asLooked
@@ -70,28 +79,63 @@ private[probe] class HeldStore(id: StoreId) {
     }
   }
 
-  /** Back to what Spark opened it with. */
-  def letGo(): Held =
+  /**
+   * Back to what Spark opened it with. Its files would still be out of step with the others', so its
+   * next compaction is the one that comes at a checkpoint at which it compacted before.
+   */
+  def letGo(nowNs: Long): Held =
     if (found == Unknown) AsAsked
+    else if (isReturning && nowNs - lookedNs < TimeUnit.MILLISECONDS.toNanos(ReturnStepMs)) Returning
     else store.whileIdle { (open, options) =>
       if (open ne database) trigger = Unknown // Spark opened it again: who knows with what
-      set(open, found)
+      database = open
       options.setLevel0FileNumCompactionTrigger(found)
+      letGoSnapshots()
+      lookedNs = nowNs
+      if (!isReturning) returnsUntil = store.version + ReturnCycles * found
+      val level0 = HeldStore.level0(open)
+      val flushed = Math.floorMod(store.version - step, found.toLong).toInt
+      val isBack = level0 % found == flushed || store.version > returnsUntil
+      set(open, if (isBack) found else stepped(level0, flushed, found))
+      isBack
     } match {
-      case InUse => Pending
-      case _ => found = Unknown; AsAsked
+      case Seen(false) => Returning
+      case InUse => if (isReturning) Returning else Pending
+      case _ => found = Unknown; returnsUntil = Unknown; AsAsked
     }
+
+  private def isReturning: Boolean = returnsUntil != Unknown
 
   private def isDue(wish: Wish, nowNs: Long): Boolean = {
     val everyMs = if (wish.delayMs > 0 || outOfStep) DelayStepMs else LookMs
-    wish != drawnFor || (store.database ne database) ||
+    wish != drawnFor || (store.database ne database) || isOutOfPhase(wish) ||
       nowNs - lookedNs >= TimeUnit.MILLISECONDS.toNanos(everyMs)
   }
 
+  /** After Spark loaded it anew, or was told to write a snapshot now. */
+  private def isOutOfPhase(wish: Wish): Boolean = wish.snapshots && {
+    val wrapper = store.wrapper
+    wrapper != null && SnapshotPhase.of(wrapper).isOut(wrapper, phase(wish))
+  }
+
+  private def holdSnapshots(wish: Wish): Unit =
+    if (wish.snapshots) {
+      phased = true
+      SnapshotPhase.of(store.wrapper).hold(store.wrapper, phase(wish))
+    } else letGoSnapshots()
+
+  private def letGoSnapshots(): Unit = if (phased) {
+    SnapshotPhase.of(store.wrapper).letGo(store.wrapper)
+    phased = false
+  }
+
+  private def phase(wish: Wish) = SnapshotPhase.Phase(wish.seed, id.operator, id.partition)
+
   /** Spark opened it, for the first time or again, or something else is asked of it. */
-  private def meet(open: RocksDB, options: Options, wish: Wish): Unit = {
+  private def meet(open: RocksDB, options: Options, wish: Wish, level0: Int): Unit = {
     if (found == Unknown) {
       found = options.level0FileNumCompactionTrigger()
+      step = Math.floorMod(store.version - level0, found.toLong)
       val slowdown = options.level0SlowdownWritesTrigger()
       ceiling = math.max(found, (if (slowdown > 0) slowdown else DefaultSlowdown) - Margin)
     }
@@ -123,8 +167,8 @@ private[probe] class HeldStore(id: StoreId) {
   private def asLooked: Held = if (outOfStep) Pending else AsAsked
 
   /** So many files as there will be at the next commit in step; a compaction that is due stays. */
-  private def stepped(level0: Int, flushed: Int): Int =
-    if (level0 >= threshold) threshold else math.min(level0 + threshold - flushed, ceiling)
+  private def stepped(level0: Int, flushed: Int, every: Int): Int =
+    if (level0 >= every) every else math.min(level0 + every - flushed, ceiling)
 
   private def trouble(open: RocksDB, level0: Int): Option[String] =
     if (level0 >= ceiling)
@@ -150,6 +194,9 @@ private object HeldStore {
   val DefaultSlowdown = 20
   val LookMs = 500L
   val DelayStepMs = 20L
+  val ReturnStepMs = 50L
+  /** Commits that flush nothing do not count; then it is not waited for. */
+  val ReturnCycles = 3L
 
   def level0(open: RocksDB): Int = open.getProperty("rocksdb.num-files-at-level0").toInt
 }

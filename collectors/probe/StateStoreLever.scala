@@ -11,7 +11,8 @@ import org.apache.spark.SparkEnv
 
 /**
  * Desynchronises the compactions of a query's state stores: a threshold per store, a delay after
- * the flush, and how many threads RocksDB has. docs/techniques/shadowsync.md says why.
+ * the flush, a phase for their snapshots, and how many threads RocksDB has.
+ * docs/techniques/shadowsync.md says why.
  *
  * A database can be set only while no task has it, which may be for a few milliseconds at a time,
  * so this lever has a thread of its own, which looks more often than the others and only while
@@ -62,7 +63,7 @@ private[probe] class StateStoreLever extends Lever {
       running = synchronized {
         outcome = done
         notifyAll()
-        val over = wanted.isEmpty && done.of.isEmpty && done.settled
+        val over = wanted.isEmpty && done.of.isEmpty && done.settled && held.isEmpty
         if (over) thread = None
         !over
       }
@@ -125,8 +126,9 @@ private[probe] class StateStoreLever extends Lever {
     if (runs.isEmpty) Guard.quietly("set RocksDB's threads back") { threads.letGo() }
     held.keys.filterNot(id => runs(id.runId)).toSeq.count { id =>
       var state: Held = AsAsked
-      Guard.quietly("set a state store back") { state = held(id).letGo() }
-      if (state != Pending) held -= id
+      Guard.quietly("set a state store back") { state = held(id).letGo(System.nanoTime()) }
+      if (state == AsAsked) held -= id
+      watching ||= state == Returning
       state == Pending
     }
   }
@@ -152,7 +154,8 @@ private object StateStoreLever {
         number(order.values, "spread", 1L, 16L).toInt,
         number(order.values, "delay_ms", 0L, 60000L),
         number(order.values, "base", 0L, 16L).toInt,
-        order.values.path("in_step").asBoolean(false)),
+        order.values.path("in_step").asBoolean(false),
+        order.values.path("snapshots").asBoolean(false)),
       order.values.path("flush_on_all_cores").asBoolean(false),
       number(order.values, "compaction_threads", 0L, 64L).toInt)
 

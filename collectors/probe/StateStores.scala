@@ -49,8 +49,11 @@ private[probe] class LoadedStore(val id: StoreId, val provider: StateStoreProvid
 
   def isRocksDb: Boolean = ProviderClass.isInstance(provider)
 
+  /** Spark's wrapper of the database; null until the store's first task came. */
+  def wrapper: AnyRef = Wrapper.get(provider)
+
   /** The open database, to compare with and nothing else: it may be closed at any time. */
-  def database: AnyRef = Option(Wrapper.get(provider)).map(Database.get).orNull
+  def database: AnyRef = Option(wrapper).map(Database.get).orNull
 
   /** Of its last commit, the same in all stores of a query between two batches; in `whileIdle`. */
   def version: Long = Version.getLong(Wrapper.get(provider))

@@ -16,6 +16,7 @@ def orders(settings: Settings) -> Sequence[Order]:
         "in_step": bool(settings.get("in_step")),
         "flush_on_all_cores": bool(settings.get("threads")),
         "compaction_threads": int(settings.get("compaction_threads", 0)),
+        "snapshots": bool(settings.get("snapshots")),
     }
     nothing = {
         "spread": 1,
@@ -24,6 +25,7 @@ def orders(settings: Settings) -> Sequence[Order]:
         "in_step": False,
         "flush_on_all_cores": False,
         "compaction_threads": 0,
+        "snapshots": False,
     }
     if all(values[name] == value for name, value in nothing.items()):
         raise Refused("none of its parts is switched on, or none applies to what was found")

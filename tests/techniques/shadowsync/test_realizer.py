@@ -13,6 +13,7 @@ ALL = {
     "threads": True,
     "compaction_threads": 2,
     "delay_ms": 64,
+    "snapshots": True,
 }
 
 
@@ -35,6 +36,7 @@ def test_executors_are_told_what_to_hold() -> None:
         "in_step": False,
         "flush_on_all_cores": True,
         "compaction_threads": 2,
+        "snapshots": True,
     }
 
 
