@@ -33,8 +33,8 @@ class Plan:
     warm_up: int = 30
     settle: int = 2
     length: int = 12
-    # Stores that are apart need a cycle or two to get in step, and some batches may be slow.
-    in_step_s: float = 20.0
+    # Stores that are apart need a cycle or two to get in step.
+    rephase: int = 14
     held_s: float = 10.0
 
 
@@ -87,7 +87,7 @@ def on(
 
 def one_block(query: Query, block: Block, plan: Plan) -> Stretch:
     query.ask(block.rephase)
-    in_step = query.wait(query.held, plan.in_step_s)
+    in_step = query.wait_within(query.held, plan.rephase)
     if block.settings != block.rephase:
         query.ask(block.settings)
         if not query.wait(query.held, plan.held_s):
