@@ -29,3 +29,11 @@ def test_the_normals_tail_takes_over_where_the_two_agree(monkeypatch: pytest.Mon
 
 def test_the_highest_of_all_are_as_rare_as_their_draw() -> None:
     assert chance.rank_sum(np.array([9.0, 8.0]), np.arange(3.0)) == pytest.approx(1 / 10)
+
+
+def test_a_distance_is_called_as_unlikely_as_it_is() -> None:
+    random = np.random.default_rng(5)
+    called = [chance.as_far(random.normal(size=3), random.normal(size=8)) for _ in range(4_000)]
+
+    for level in (0.01, 0.05, 0.5):
+        assert np.mean(np.array(called) <= level) == pytest.approx(level, rel=0.3)

@@ -1,14 +1,17 @@
 """Detectors against traces with known truth, and against themselves moved and scaled."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from techniques.detectors import find_all
+from techniques.detectors.checkpoints import stages
 from techniques.detectors.finding import Finding
 from techniques.view import View
-from tests.techniques.traces import START_MS, Setting, louder, moved, trace, until
+from tests.techniques.traces import START_MS, Setting, by_kind, louder, moved, trace, until
 
 PLANTED = {
     "scheduled_shadowsync": {"in_phase": (0,)},
@@ -48,6 +51,17 @@ def test_what_came_again_is_known_a_second_after_its_end(kind: str) -> None:
         last_ms = only(kind, view).end_ms
         found = [each for each in find_all(until(view, last_ms + 1_000)) if each.kind == kind]
         known += any(each.end_ms >= last_ms - 1_000 for each in found)
+
+    assert known >= 19
+
+
+@pytest.mark.parametrize("kind", ["scheduled_shadowsync", "statistical_shadowsync"])
+def test_shadowsync_is_known_within_ten_seconds_of_its_second_recurrence(kind: str) -> None:
+    known = 0
+    for seed in range(20):
+        view = trace(Setting(seed=seed, **PLANTED[kind]))  # type: ignore[arg-type]
+        third_ms = only(kind, view).spans_ms[2][0]
+        known += kind in kinds(find_all(until(view, third_ms + 10_000)))
 
     assert known >= 19
 
@@ -132,6 +146,30 @@ def test_stages_in_phase_recur_at_the_least_common_multiple() -> None:
 
 def test_a_straggler_is_named() -> None:
     assert only("straggler", trace(Setting(slow_executor=2.0))).executors == ("2",)
+
+
+def test_a_slow_batch_that_shadowsync_explains_is_not_told_beside_it() -> None:
+    explained = kinds(find_all(trace(Setting(in_phase=(0,), slow_every=4))))
+    other = kinds(find_all(trace(Setting(in_phase=(0,), slow_every=10))))
+
+    assert "scheduled_shadowsync" in explained & other
+    assert "periodic_slow_batch" in other - explained
+
+
+def test_flushes_of_one_batch_are_one_checkpoint_however_far_apart() -> None:
+    seen = trace(Setting(batch_ms=4_000))
+    # On a slow disk the second half of the stores flushes when the first has been uploaded.
+    slow = [
+        replace(each, start_ms=each.start_ms + 900, end_ms=each.end_ms + 900)
+        if each.kind == "flush" and (each.partition or 0) >= 4
+        else each
+        for held in seen.intervals.values()
+        for each in held
+    ]
+    view = replace(seen, intervals=by_kind(slow))
+
+    *told, _, _ = stages(view)[0].checkpoints
+    assert {len(each.flushes) for each in told} == {8}
 
 
 def test_every_tenth_batch_is_told_as_every_tenth() -> None:

@@ -191,11 +191,11 @@ def _view(made: _Made) -> View:
         backlog_rows=np.maximum(0, 500 + setting.growth_per_s * seconds + noise),
         waiting_tasks=np.zeros(windows),
         use={Resource(ResourceKind.CPU, "node-a"): made.cpu},
-        intervals=_by_kind(made.intervals),
+        intervals=by_kind(made.intervals),
     )
 
 
-def _by_kind(intervals: list[Interval]) -> dict[str, list[Interval]]:
+def by_kind(intervals: list[Interval]) -> dict[str, list[Interval]]:
     found: dict[str, list[Interval]] = {}
     for interval in intervals:
         found.setdefault(interval.kind, []).append(interval)
