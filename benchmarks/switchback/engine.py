@@ -94,6 +94,7 @@ def one_block(query: Query, block: Block, plan: Plan) -> Stretch:
             raise Refused(f"not applied within {plan.held_s:.0f} s")
     query.wait_for_batches(plan.settle)
     first, last = query.wait_for_batches(plan.length)
+    query.held()  # a job that gave it up meanwhile says so here
     return Stretch(block.round, block.arm, first, last, in_step)
 
 

@@ -134,6 +134,21 @@ def test_what_the_job_refuses_is_left_out_with_its_reason(redis: RedisServer) ->
     assert found.left_out == {THRESHOLDS: "refused: too full"}
 
 
+def test_a_block_in_which_the_job_gives_up_does_not_count(redis: RedisServer) -> None:
+    answers = iter([applied({})] * 20)
+
+    def answer(settings: Settings) -> tuple[State, str]:
+        if settings.get("thresholds"):
+            return next(answers, (State.REFUSED, "compaction is behind"))
+        return applied(settings)
+
+    with made_up(redis, answer) as job:
+        found = measured(redis, job, replace(PLAN, length=40))
+
+    assert [each.arm for each in found.figures] == [OFF, CONTROL]
+    assert found.left_out == {THRESHOLDS: "refused: compaction is behind"}
+
+
 def test_stores_that_do_not_get_in_step_in_time_are_measured_and_said(redis: RedisServer) -> None:
     def answer(settings: Settings) -> tuple[State, str]:
         return (State.ASKED, "") if settings.get("in_step") else applied(settings)
