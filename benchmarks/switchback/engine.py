@@ -21,6 +21,8 @@ from techniques.shadowsync.technique import TECHNIQUE
 LINGER_BATCHES = 1
 # The next round may take longer than those before.
 SLACK = 1.1
+# Of the time that is left: a machine that is busy with something else is not waited for.
+WARM_UP = 0.4
 
 
 @dataclass(frozen=True)
@@ -59,9 +61,10 @@ def measure(regime: Regime, plan: Plan, redis: RedisServer, say: Callable[[str],
 def on(
     query: Query, regime: Regime, plan: Plan, until_s: float, say: Callable[[str], None]
 ) -> Measured:
-    """Whole rounds until then, by the monotonic clock: half a one would not be counterbalanced."""
+    """Whole rounds until then, by the monotonic clock: half a one would not be counterbalanced.
+    The first is begun in any case, and cut short on a machine that is too slow for it."""
     say(f"warming up for {plan.warm_up} batches")
-    query.wait_for_batches(plan.warm_up)
+    query.wait(lambda: query.last_batch >= plan.warm_up, (until_s - time.monotonic()) * WARM_UP)
     delay_ms, why = delay_of(query) if plan.extra else (None, "")
     left_out = {} if delay_ms or arms.DELAY not in plan.extra else {arms.DELAY: why}
     stretches: list[Stretch] = []
@@ -73,6 +76,10 @@ def on(
             break
         for block in blocks:
             began_s = time.monotonic()
+            if stretches and began_s > until_s:
+                if all(each.arm != block.arm for each in stretches):
+                    left_out[block.arm] = "the time was up"
+                continue
             say(f"round {number + 1}: {block.arm}")
             try:
                 stretches.append(one_block(query, block, plan))

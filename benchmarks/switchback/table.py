@@ -42,7 +42,10 @@ def of_regimes(results: Mapping[str, Mapping[str, Any]]) -> list[str]:
     head = f"{'regime':<28} {'off p99':<12}{'in phase':<18}"
     lines = [f"{head}{'p99 / off':<{_WIDTH}}{'p99 / control':<{_WIDTH}}"]
     for name, result in results.items():
-        off, part = result["arms"][OFF], result["parts"][THRESHOLDS]
+        off, part = result["arms"].get(OFF), result["parts"][THRESHOLDS]
+        if off is None or part is None:
+            lines.append(f"{name:<28} left out: {'; '.join(result['left_out'].values())}")
+            continue
         shares = f"{_share(off)} → {_share(result['arms'][THRESHOLDS])}"
         ratio, against = (
             {each: interval_of(part, f"{kind}{each}_ratio") for each in PERCENTILES}

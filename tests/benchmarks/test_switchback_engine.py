@@ -24,7 +24,7 @@ from dashboard.testing.stack import RedisServer
 from techniques.shadowsync.algorithm import THRESHOLD
 
 JOB_ID = "made-up.job"
-PLAN = Plan(budget_s=0, rounds=1, warm_up=2, settle=1, length=3, rephase=1_000_000, held_s=60)
+PLAN = Plan(budget_s=600, rounds=1, warm_up=2, settle=1, length=3, rephase=1_000_000, held_s=60)
 IN_STEP = {"in_step": True, "base": THRESHOLD}
 
 Settings = dict[str, Scalar]
@@ -147,6 +147,14 @@ def test_a_block_in_which_the_job_gives_up_does_not_count(redis: RedisServer) ->
 
     assert [each.arm for each in found.figures] == [OFF, CONTROL]
     assert found.left_out == {THRESHOLDS: "refused: compaction is behind"}
+
+
+def test_when_the_time_is_up_no_block_is_begun_and_that_is_said(redis: RedisServer) -> None:
+    with made_up(redis) as job:
+        found = measured(redis, job, replace(PLAN, budget_s=0.0))
+
+    assert [each.arm for each in found.figures] == [OFF]
+    assert found.left_out == {CONTROL: "the time was up", THRESHOLDS: "the time was up"}
 
 
 def test_stores_that_do_not_get_in_step_in_time_are_measured_and_said(redis: RedisServer) -> None:

@@ -162,14 +162,18 @@ def test_the_map_has_a_line_per_regime_with_what_is_desynchronisation() -> None:
         "regimes": {
             "large": of_setting(Measured(tuple(helped))),
             "small": of_setting(Measured(tuple(less_work))),
+            "slow": of_setting(Measured((), {THRESHOLDS: "the time was up"})),
         },
         "left_out": {"huge": "left out of a quick run"},
         "machine": {"cores": 2},
     }
-    _, large, small, huge, *_ = shadowsync_map.table(json.loads(json.dumps(result))).splitlines()
+    _, large, small, slow, huge, *_ = shadowsync_map.table(
+        json.loads(json.dumps(result))
+    ).splitlines()
 
     assert "900 ms" in large
     assert large.endswith("by desynchronisation: p95 -40 %, p99 -40 %, p99.9 -40 %")
     assert "p99 -20 %" in small
     assert small.endswith("by desynchronisation: no effect shown")
+    assert "left out: " in slow
     assert huge == "huge: left out of a quick run"
