@@ -9,14 +9,17 @@ from collectors.activity import Activity
 from collectors.wire import WINDOW_MS, Frame
 from dashboard.history import History
 from techniques.detectors import find_all
+from techniques.detectors.explained import unexplained
 from techniques.detectors.finding import Finding
 from techniques.incidents import Changes, Incident, merged
 from techniques.view import View
 
 LOOKS_BACK_MS = 120_000
-# A quiet job is looked at now and then, for what needs no spike; one whose latency rose at once.
+# A quiet job is looked at now and then, for what needs no spike; one whose latency rose at once. Of
+# one that has just begun nobody knows what is quiet, and its short history costs little.
 QUIET_EVERY_MS = 5_000
 RAISED_EVERY_MS = 2_000
+YOUNG_MS, YOUNG_EVERY_MS = 60_000, 1_000
 RAISED = 1.1
 RECENT_S = 3
 PER_SECOND = 1_000 // WINDOW_MS
@@ -44,7 +47,9 @@ class Watch:
         if len(view) * WINDOW_MS < LEAST_MS or not self._is_due(view, now_ms):
             return Changes()
         self._looked_ms = now_ms
-        changes = merged(tuple(self._known.values()), self._find(view), now_ms)
+        known = tuple(self._known.values())
+        findings = unexplained(self._find(view), (incident.latest for incident in known))
+        changes = merged(known, findings, now_ms)
         for incident in (*changes.opened, *changes.continued):
             self._known[incident.key] = incident
         for incident in changes.ended:
@@ -55,6 +60,8 @@ class Watch:
         since_ms = now_ms - self._looked_ms
         if since_ms >= QUIET_EVERY_MS:
             return True
+        if len(view) * WINDOW_MS < YOUNG_MS:
+            return since_ms >= YOUNG_EVERY_MS
         return since_ms >= RAISED_EVERY_MS and _is_raised(view)
 
 

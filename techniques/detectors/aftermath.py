@@ -48,7 +48,7 @@ AROUND = 6
 # Beside all checkpoints.
 LATEST = 20
 # So far above all others that their spread, rather than their ranks, says how sure it is.
-FAR = 1.5
+FAR = 1.25
 FEWEST_FAR = 3
 
 
@@ -73,7 +73,9 @@ class Aftermath:
 def aftermath(view: View, stage: Stage, marked: Collection[int]) -> Aftermath | None:
     """None where too little is known, or where the others are as high."""
     peaks = latency.peaks(view, spans(view, stage))
+    # Before the first, the state of a job that starts has not its size yet, nor its code its pace.
     known = np.flatnonzero(peaks > 0)
+    known = known[known >= min(marked, default=0)]
     if len(known) <= FEWEST_OTHERS:
         return None
     relative = peaks[known] / _around(peaks[known])

@@ -113,8 +113,11 @@ class Stage:
         return (theirs[:, 0] < ends + GAP_MS) & (theirs[:, 1] > starts - GAP_MS)
 
     def weighs(self, other: "Stage") -> bool:
-        """Whether its compactions matter beside the other's."""
-        return float(np.diff(self.bursts_ms).sum()) >= HEAVY * float(np.diff(other.bursts_ms).sum())
+        """Whether its compactions matter beside the other's: by what they read, for how long they
+        take depends on who else takes the CPU."""
+        return int(self.compactions.input_bytes.sum()) >= HEAVY * int(
+            other.compactions.input_bytes.sum()
+        )
 
     @cached_property
     def period(self) -> int | None:
@@ -130,7 +133,12 @@ class Stage:
     @cached_property
     def step_ms(self) -> float | None:
         """From checkpoint to checkpoint."""
-        return float(np.median(np.diff(self.starts_ms))) if len(self.starts_ms) > 1 else None
+        return self.lasts_ms(1)
+
+    def lasts_ms(self, checkpoints: int) -> float | None:
+        """From one to the so-manieth after it: not so many times a step, where some are slow."""
+        apart = self.starts_ms[checkpoints:] - self.starts_ms[:-checkpoints]
+        return float(np.median(apart)) if len(apart) else None
 
 
 def stages(view: View) -> list[Stage]:

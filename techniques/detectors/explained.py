@@ -2,7 +2,7 @@
 as well, the cause alone is told: two incidents for one trouble would be acted on twice.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from techniques.detectors import periodic_slow_batch, scheduled_shadowsync, statistical_shadowsync
 from techniques.detectors.finding import Finding
@@ -12,8 +12,9 @@ CAUSES = {scheduled_shadowsync.KIND, statistical_shadowsync.KIND}
 AGREE = 0.25
 
 
-def unexplained(findings: Sequence[Finding]) -> list[Finding]:
-    causes = [each for each in findings if each.kind in CAUSES]
+def unexplained(findings: Sequence[Finding], known: Iterable[Finding] = ()) -> list[Finding]:
+    """`known` are those of incidents that are open."""
+    causes = [each for each in (*findings, *known) if each.kind in CAUSES]
     return [each for each in findings if not any(_explains(cause, each) for cause in causes)]
 
 

@@ -62,7 +62,7 @@ def _finding(stage: Stage, period: int, after: Aftermath) -> Finding:
             *after.evidence,
         ),
         operators=(stage.operator,),
-        period_ms=period * (stage.step_ms or 0.0),
+        period_ms=stage.lasts_ms(period),
         technique="shadowsync",
         table=tuple(table(stage, ROWS)),
     )

@@ -71,6 +71,6 @@ def _agreement(one: Stage, other: Stage) -> tuple[Evidence, ...]:
 
 
 def _recurs_ms(one: Stage, other: Stage) -> float | None:
-    if one.period is None or other.period is None or one.step_ms is None:
+    if one.period is None or other.period is None:
         return None
-    return lcm(one.period, other.period) * one.step_ms
+    return one.lasts_ms(lcm(one.period, other.period))

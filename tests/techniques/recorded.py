@@ -44,6 +44,7 @@ def seconds(setting: str) -> Iterator[dict[Stream, list[Entry]]]:
 
 def record(setting: str, for_s: str) -> None:
     job = [sys.executable, "-m", "examples.traffic_jam", "--setting", setting, "--seconds", for_s]
+    job += ["--disk-mb-s", "125"]
     with redis_server() as server:
         subprocess.run([*job, "--redis", server.url], check=True)
         held: Any = redis.Redis.from_url(server.url)
