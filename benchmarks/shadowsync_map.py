@@ -44,5 +44,4 @@ def run(quick: bool) -> Mapping[str, object]:
 def table(result: Mapping[str, Any]) -> str:
     lines = tables.of_regimes(result["regimes"])
     lines += [f"{name}: {why}" for name, why in result["left_out"].items()]
-    told = ", ".join(f"{key} {value}" for key, value in result["machine"].items())
-    return "\n".join([*lines, "", told])
+    return "\n".join([*lines, "", tables.of_machine(result["machine"])])

@@ -31,7 +31,7 @@ def test_no_version_has_more_snapshots_than_it_must(seed: int, every: int, parti
 def test_few_partitions_are_apart_and_not_just_in_different_batches(seed: int, few: int) -> None:
     every = 40
     drawn = sorted(offset(seed, 0, each, every) for each in range(few))
-    gaps = [later - earlier for earlier, later in zip(drawn, drawn[1:], strict=False)]
+    gaps = [later - earlier for earlier, later in itertools.pairwise(drawn)]
 
     assert min([*gaps, drawn[0] + every - drawn[-1]]) >= every // 8
 
