@@ -62,8 +62,7 @@ def table(result: Mapping[str, Any]) -> str:
         else f"{name}: {result['left_out'][name]}"
         for name in SETTINGS
     ]
-    where = ", ".join(f"{key} {value}" for key, value in result["machine"].items())
-    return "\n\n".join([*told, where])
+    return "\n\n".join([*told, tables.of_machine(result["machine"])])
 
 
 def say(words: str) -> None:

@@ -1,12 +1,15 @@
 """What is compared, what each arm asks of the running job, and in which order blocks follow.
 
-    off         thresholds as Spark has them, 4, all stores in phase
-    control     thresholds of 5 and 6 in turn, all stores in phase: as high on average as those of
-                the treatment, so about as many compactions, at the same time
+    off         thresholds as Spark has them, 4, all stores kept in phase
+    control     thresholds of 5 and 6 in turn, all stores kept in phase: as high on average as
+                those of the treatment, so about as many compactions, at the same time
     thresholds  4 + α, α of each store uniform in {0, 1, 2, 3}
     delay       compaction waits for T after the flush, otherwise as off
     threads     as many flush threads as cores, otherwise as off
     all         the three together
+
+Off is held as the control is, and sets nothing: really off, the lever would first bring each store
+back to the checkpoints at which it compacted before anything was asked.
 
 Whatever `thresholds` gains over *off* may be less work; what it gains over *control* is that stores
 do not work at the same time.
@@ -38,12 +41,12 @@ NEAR = 0.25
 
 @dataclass(frozen=True)
 class Block:
-    """`rephase` is asked first, until all stores are in step; then `settings`, None for off."""
+    """`rephase` is asked first, until all stores are in step; then `settings`."""
 
     round: int
     arm: str
     rephase: Settings
-    settings: Settings | None
+    settings: Settings
 
 
 def orders(rounds: int, extra: Sequence[str] = (), extra_every: int = 2) -> list[tuple[str, ...]]:
@@ -71,22 +74,15 @@ def blocks(
         DELAY: {"delay_ms": delay_ms or 0},
         THREADS: {"threads": True, "compaction_threads": compaction_threads},
     }
+    everything = {name: value for part in asked.values() for name, value in part.items()}
     found = []
     for arm in order:
-        rephase: Settings = {"in_step": True, "base": THRESHOLD}
-        settings: Settings | None = None
         if arm == DELAY and delay_ms is None:
             continue
-        if arm == CONTROL:
-            settings = rephase = {
-                "in_step": True,
-                "base": CONTROL_BASES[number % len(CONTROL_BASES)],
-            }
-        elif arm == ALL:
-            settings = {name: value for part in asked.values() for name, value in part.items()}
-        elif arm != OFF:
-            settings = asked[arm]
-        found.append(Block(number, arm, rephase, settings))
+        base = CONTROL_BASES[number % len(CONTROL_BASES)] if arm == CONTROL else THRESHOLD
+        in_step: Settings = {"in_step": True, "base": base}
+        settings = {OFF: in_step, CONTROL: in_step, ALL: everything, **asked}[arm]
+        found.append(Block(number, arm, in_step, settings))
     return found
 
 

@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from statistics import fmean
 
 from benchmarks.switchback import arms
 from benchmarks.switchback.arms import Block
@@ -18,6 +19,10 @@ from techniques.shadowsync.technique import TECHNIQUE
 
 # What a block's last compactions wrote is told a little after its last batch.
 LINGER_BATCHES = 1
+# The next round may take longer than those before.
+SLACK = 1.1
+# Of the time that is left: a machine that is busy with something else is not waited for.
+WARM_UP = 0.4
 
 
 @dataclass(frozen=True)
@@ -30,8 +35,8 @@ class Plan:
     warm_up: int = 30
     settle: int = 2
     length: int = 12
-    # Stores that are apart need a cycle or two to get in step, and some batches may be slow.
-    in_step_s: float = 20.0
+    # Stores that are apart need a cycle or two to get in step.
+    rephase: int = 14
     held_s: float = 10.0
 
 
@@ -56,26 +61,31 @@ def measure(regime: Regime, plan: Plan, redis: RedisServer, say: Callable[[str],
 def on(
     query: Query, regime: Regime, plan: Plan, until_s: float, say: Callable[[str], None]
 ) -> Measured:
-    """Whole rounds until then, by the monotonic clock: half a one would not be counterbalanced."""
+    """Whole rounds until then, by the monotonic clock: half a one would not be counterbalanced.
+    The first is begun in any case, and cut short on a machine that is too slow for it."""
     say(f"warming up for {plan.warm_up} batches")
-    query.wait_for_batches(plan.warm_up)
+    query.wait(lambda: query.last_batch >= plan.warm_up, (until_s - time.monotonic()) * WARM_UP)
     delay_ms, why = delay_of(query) if plan.extra else (None, "")
     left_out = {} if delay_ms or arms.DELAY not in plan.extra else {arms.DELAY: why}
     stretches: list[Stretch] = []
     seeds = arms.seeds(regime.stores, plan.rounds)
-    longest_s = 0.0
+    took_s: list[float] = []
     for number, order in enumerate(arms.orders(plan.rounds, plan.extra)):
         blocks = arms.blocks(number, order, seeds[number], delay_ms)
-        if number and time.monotonic() + longest_s * len(blocks) > until_s:
+        if number and time.monotonic() + SLACK * fmean(took_s) * len(blocks) > until_s:
             break
         for block in blocks:
             began_s = time.monotonic()
+            if stretches and began_s > until_s:
+                if all(each.arm != block.arm for each in stretches):
+                    left_out[block.arm] = "the time was up"
+                continue
             say(f"round {number + 1}: {block.arm}")
             try:
                 stretches.append(one_block(query, block, plan))
             except Refused as no:
                 left_out[block.arm] = f"refused: {no}"
-            longest_s = max(longest_s, time.monotonic() - began_s)
+            took_s.append(time.monotonic() - began_s)
     query.wait_for_batches(LINGER_BATCHES)
     recorded = Recorded(query.frames, query.activities)
     found = [figures for each in stretches if (figures := recorded.figures(each))]
@@ -84,13 +94,14 @@ def on(
 
 def one_block(query: Query, block: Block, plan: Plan) -> Stretch:
     query.ask(block.rephase)
-    in_step = query.wait(query.held, plan.in_step_s)
+    in_step = query.wait_within(query.held, plan.rephase)
     if block.settings != block.rephase:
         query.ask(block.settings)
         if not query.wait(query.held, plan.held_s):
             raise Refused(f"not applied within {plan.held_s:.0f} s")
     query.wait_for_batches(plan.settle)
     first, last = query.wait_for_batches(plan.length)
+    query.held()  # a job that gave it up meanwhile says so here
     return Stretch(block.round, block.arm, first, last, in_step)
 
 

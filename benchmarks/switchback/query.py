@@ -67,11 +67,9 @@ class Query:
     def last_batch(self) -> int:
         return self.batches[-1].batch_id if self.batches else -1
 
-    def ask(self, settings: Settings | None) -> None:
-        """None is off."""
+    def ask(self, settings: Settings) -> None:
         self._version += 1
-        wanted = None if settings is None else Wanted("act", self._version, LEASE_MS, settings)
-        self._wanted = {TECHNIQUE: wanted} if wanted else {}
+        self._wanted = {TECHNIQUE: Wanted("act", self._version, LEASE_MS, settings)}
         self._renew()
 
     def held(self) -> bool:
@@ -91,6 +89,12 @@ class Query:
             time.sleep(POLL_S)
             self._look()
         return met
+
+    def wait_within(self, condition: Callable[[], bool], batches: int) -> bool:
+        """Whether it came to be so before so many more had ended."""
+        last = self.last_batch + batches
+        self.wait(lambda: condition() or self.last_batch >= last, STUCK_S)
+        return condition()
 
     def wait_for_batches(self, more: int) -> tuple[int, int]:
         """The first and the last of so many that end from now on."""

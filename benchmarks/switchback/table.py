@@ -12,16 +12,22 @@ PAPER = {"p95": "< 0.50", "p999": "< 0.20"}
 PAPER_WORD_COUNT = {"p999": "0.54 (1.3 → 0.7 s)"}
 TITLES = {"p95": "p95", "p99": "p99", "p999": "p99.9"}
 NOTHING = "no effect shown"
+NOT_RUN = "not in this run"
+QUIET_LOAD = 0.5
 _WIDTH = 24
 
 
 def of_setting(name: str, result: Mapping[str, Any], paper: bool = True) -> str:
-    lines = [f"{name}: {result['rounds']} rounds{_levels(result)}", _head()]
-    lines += _line(CONTROL, _controls(result), result["arms"].get(CONTROL))
+    rounds = result["rounds"]
+    lines = [f"{name}: {rounds} round{'s' * (rounds != 1)}{_levels(result)}", _head()]
+    if CONTROL in result["arms"]:
+        lines += _line(CONTROL, _controls(result), result["arms"][CONTROL])
+    else:
+        lines.append(f"{CONTROL:<20} left out: {result['left_out'].get(CONTROL, NOT_RUN)}")
     for part in PARTS:
         found = result["parts"][part]
         if found is None:
-            lines.append(f"{part:<20} left out: {result['left_out'].get(part, 'not in this run')}")
+            lines.append(f"{part:<20} left out: {result['left_out'].get(part, NOT_RUN)}")
             continue
         ratios = {each: interval_of(found, f"{each}_ratio") for each in PERCENTILES}
         lines += _line(part, ratios, result["arms"][part])
@@ -37,12 +43,22 @@ def of_setting(name: str, result: Mapping[str, Any], paper: bool = True) -> str:
     return "\n".join(lines)
 
 
+def of_machine(machine: Mapping[str, Any]) -> str:
+    told = ", ".join(f"{key} {value}" for key, value in machine.items())
+    if machine["load_before"] <= QUIET_LOAD:
+        return told
+    return f"{told}\nThe machine was busy with something else: these are no figures to quote."
+
+
 def of_regimes(results: Mapping[str, Mapping[str, Any]]) -> list[str]:
     """A line each: how slow it is, how much of that is in phase, and what thresholds change."""
     head = f"{'regime':<28} {'off p99':<12}{'in phase':<18}"
     lines = [f"{head}{'p99 / off':<{_WIDTH}}{'p99 / control':<{_WIDTH}}"]
     for name, result in results.items():
-        off, part = result["arms"][OFF], result["parts"][THRESHOLDS]
+        off, part = result["arms"].get(OFF), result["parts"][THRESHOLDS]
+        if off is None or part is None:
+            lines.append(f"{name:<28} left out: {'; '.join(result['left_out'].values())}")
+            continue
         shares = f"{_share(off)} → {_share(result['arms'][THRESHOLDS])}"
         ratio, against = (
             {each: interval_of(part, f"{kind}{each}_ratio") for each in PERCENTILES}

@@ -52,14 +52,13 @@ def test_all_stores_are_brought_in_step_before_every_block() -> None:
             assert realized(block.rephase)
 
 
-def test_off_asks_nothing_and_the_control_stays_in_step_at_five_and_six_in_turn() -> None:
+def test_off_stays_in_step_at_four_and_the_control_at_five_and_six_in_turn() -> None:
     even, odd = (
         {block.arm: block for block in blocks(number, CORE, seed=3, delay_ms=None)}
         for number in (0, 1)
     )
 
-    assert even[OFF].settings is None
-    assert even[OFF].rephase["base"] == THRESHOLD
+    assert even[OFF].settings == even[OFF].rephase == {"in_step": True, "base": THRESHOLD}
     assert even[CONTROL].settings == even[CONTROL].rephase == {"in_step": True, "base": 5}
     assert odd[CONTROL].settings == odd[CONTROL].rephase == {"in_step": True, "base": 6}
 
@@ -68,7 +67,6 @@ def test_each_part_asks_for_itself_alone_and_all_for_the_three_together() -> Non
     asked = {
         block.arm: realized(block.settings)[0].values
         for block in blocks(0, (THRESHOLDS, *EXTRA), seed=3, delay_ms=64)
-        if block.settings
     }
 
     def parts(arm: str) -> tuple[bool, bool, bool]:
@@ -87,7 +85,7 @@ def test_where_no_delay_fits_there_is_no_such_block_and_all_goes_without() -> No
     found = {block.arm: block for block in blocks(0, EXTRA, seed=3, delay_ms=None)}
 
     assert set(found) == {THREADS, ALL}
-    assert realized(found[ALL].settings or {})[0].values["delay_ms"] == 0
+    assert realized(found[ALL].settings)[0].values["delay_ms"] == 0
 
 
 @pytest.mark.parametrize("name", [*SETTINGS, *MAP])
@@ -104,6 +102,7 @@ def test_every_seed_draws_thresholds_as_high_on_average_as_the_controls(name: st
 
 def test_a_regime_is_a_command_line_of_an_example() -> None:
     assert SETTINGS["statistical"].words == (
-        *("--partitions", "4", "--setting", "statistical", "--messages", "400"),
+        *("--partitions", "4", "--setting", "statistical"),
+        *("--messages", "400", "--disk-mb-s", "125"),
     )
     assert len(SETTINGS["statistical"].stores) == 8

@@ -24,7 +24,7 @@ from dashboard.testing.stack import RedisServer
 from techniques.shadowsync.algorithm import THRESHOLD
 
 JOB_ID = "made-up.job"
-PLAN = Plan(budget_s=0, rounds=1, warm_up=2, settle=1, length=3, in_step_s=60, held_s=60)
+PLAN = Plan(budget_s=600, rounds=1, warm_up=2, settle=1, length=3, rephase=1_000_000, held_s=60)
 IN_STEP = {"in_step": True, "base": THRESHOLD}
 
 Settings = dict[str, Scalar]
@@ -43,7 +43,7 @@ class MadeUpJob(threading.Thread):
         self._redis: Any = Redis.from_url(redis.url)
         self._answer = answer
         self.over = threading.Event()
-        self.heard: dict[int, Settings | None] = {}
+        self.heard: dict[int, Settings] = {}
         # Which version was in force when each batch ended.
         self.versions: list[int] = []
 
@@ -75,10 +75,9 @@ class MadeUpJob(threading.Thread):
             window += 1
 
     def _asked(self, document: Control) -> Asked:
-        wanted = document.techniques.get("shadowsync")
-        self.heard[document.version] = dict(wanted.settings) if wanted else None
-        if wanted is None:
+        if (wanted := document.techniques.get("shadowsync")) is None:
             return Asked(document.version, settled=True)
+        self.heard[document.version] = dict(wanted.settings)
         state, because = self._answer(dict(wanted.settings))
         told = Applied("shadowsync", "act", state, wanted.version, because)
         return Asked(document.version, state == State.APPLIED, (told,))
@@ -103,21 +102,19 @@ def measured(redis: RedisServer, job: MadeUpJob, plan: Plan = PLAN) -> Measured:
 def test_each_block_is_asked_for_after_all_stores_are_in_step(redis: RedisServer) -> None:
     with made_up(redis) as job:
         found = measured(redis, job)
-        asked = [job.heard[version] for version in sorted(job.heard) if version]
+        asked = [job.heard[version] for version in sorted(job.heard)]
 
     assert [each.arm for each in found.figures] == list(CORE)
-    off, control_, thresholds = IN_STEP, {"in_step": True, "base": 5}, IN_STEP
-    # Off is an empty document, and the control is in step and stays so.
-    assert asked[:4] == [off, None, control_, thresholds]
-    assert asked[4] is not None
-    assert asked[4].items() >= {"thresholds": True, "spread": 4}.items()
+    # Off and the control stay in step as they are.
+    assert asked[:3] == [IN_STEP, {"in_step": True, "base": 5}, IN_STEP]
+    assert asked[3].items() >= {"thresholds": True, "spread": 4}.items()
 
 
 def test_only_batches_in_which_it_was_in_force_are_counted(redis: RedisServer) -> None:
     with made_up(redis) as job:
         found = measured(redis, job)
         versions = list(job.versions)
-    last_of = {OFF: 2, CONTROL: 3, THRESHOLDS: 5}
+    last_of = {OFF: 1, CONTROL: 2, THRESHOLDS: 4}
 
     for each in found.figures:
         assert each.checkpoints == PLAN.length
@@ -137,12 +134,35 @@ def test_what_the_job_refuses_is_left_out_with_its_reason(redis: RedisServer) ->
     assert found.left_out == {THRESHOLDS: "refused: too full"}
 
 
+def test_a_block_in_which_the_job_gives_up_does_not_count(redis: RedisServer) -> None:
+    answers = iter([applied({})] * 20)
+
+    def answer(settings: Settings) -> tuple[State, str]:
+        if settings.get("thresholds"):
+            return next(answers, (State.REFUSED, "compaction is behind"))
+        return applied(settings)
+
+    with made_up(redis, answer) as job:
+        found = measured(redis, job, replace(PLAN, length=40))
+
+    assert [each.arm for each in found.figures] == [OFF, CONTROL]
+    assert found.left_out == {THRESHOLDS: "refused: compaction is behind"}
+
+
+def test_when_the_time_is_up_no_block_is_begun_and_that_is_said(redis: RedisServer) -> None:
+    with made_up(redis) as job:
+        found = measured(redis, job, replace(PLAN, budget_s=0.0))
+
+    assert [each.arm for each in found.figures] == [OFF]
+    assert found.left_out == {CONTROL: "the time was up", THRESHOLDS: "the time was up"}
+
+
 def test_stores_that_do_not_get_in_step_in_time_are_measured_and_said(redis: RedisServer) -> None:
     def answer(settings: Settings) -> tuple[State, str]:
         return (State.ASKED, "") if settings.get("in_step") else applied(settings)
 
     with made_up(redis, answer) as job:
-        found = measured(redis, job, replace(PLAN, in_step_s=0.2))
+        found = measured(redis, job, replace(PLAN, rephase=2))
 
     assert [(each.arm, each.in_step) for each in found.figures] == [(arm, False) for arm in CORE]
 

@@ -155,15 +155,16 @@ def test_a_recorded_run_compacts_in_phase(setting: str, together: float) -> None
         for entry in second.get(recorded.STREAMS[1], []):
             ended += activity.decode(entry.payload)
     held = Recorded(frames, ended)
-    blocks = [
-        held.figures(Stretch(0, "off", first, after - 1))
-        for first, after in pairwise(range(20, 69, 12))
-    ]
+    last = max(batch.batch_id for frame in frames for batch in frame.batches)
+    # The fleet registers first; then two cycles of compactions each.
+    edges = range(12, last + 1, 8)
+    blocks = [held.figures(Stretch(0, "off", first, after - 1)) for first, after in pairwise(edges)]
 
+    assert blocks
     for found in blocks:
         assert found is not None
-        assert found.checkpoints == 12
-        assert found.records > 12 * 100
-        assert 0 < found.p95_ms <= found.p99_ms <= found.p999_ms < 5_000
-        assert found.in_phase >= together * found.compactions
+        assert found.checkpoints == 8
+        assert found.records > 8 * 100
+        assert 0 < found.p95_ms <= found.p99_ms <= found.p999_ms < 20_000
+        assert found.in_phase >= together * found.compactions > 0
         assert found.overlap_s > 0

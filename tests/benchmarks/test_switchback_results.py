@@ -142,7 +142,7 @@ def test_a_quick_result_is_a_table_that_says_what_was_left_out() -> None:
         "statistical": of_setting(Measured(tuple(figures))),
         "word_count": None,
         "left_out": {"scheduled": "left out of a quick run", "word_count": "left out, too"},
-        "machine": {"cores": 2},
+        "machine": {"cores": 2, "load_before": 0.1},
     }
     said = shadowsync.table(json.loads(json.dumps(result)))
 
@@ -162,14 +162,32 @@ def test_the_map_has_a_line_per_regime_with_what_is_desynchronisation() -> None:
         "regimes": {
             "large": of_setting(Measured(tuple(helped))),
             "small": of_setting(Measured(tuple(less_work))),
+            "slow": of_setting(Measured((), {THRESHOLDS: "the time was up"})),
         },
         "left_out": {"huge": "left out of a quick run"},
-        "machine": {"cores": 2},
+        "machine": {"cores": 2, "load_before": 0.1},
     }
-    _, large, small, huge, *_ = shadowsync_map.table(json.loads(json.dumps(result))).splitlines()
+    _, large, small, slow, huge, *_ = shadowsync_map.table(
+        json.loads(json.dumps(result))
+    ).splitlines()
 
     assert "900 ms" in large
     assert large.endswith("by desynchronisation: p95 -40 %, p99 -40 %, p99.9 -40 %")
     assert "p99 -20 %" in small
     assert small.endswith("by desynchronisation: no effect shown")
+    assert "left out: " in slow
     assert huge == "huge: left out of a quick run"
+
+
+def test_a_run_that_was_cut_short_is_a_table_too() -> None:
+    only_off = of_setting(Measured((block(0, OFF),), {CONTROL: "the time was up"}))
+    said = table.of_setting("statistical", json.loads(json.dumps(only_off)))
+
+    assert said.startswith("statistical: 1 round; off has p95 800 ms")
+    assert "control              left out: the time was up" in said
+    assert "thresholds           left out: not in this run" in said
+
+
+@pytest.mark.parametrize(("load", "busy"), [(0.2, False), (3.0, True)])
+def test_figures_of_a_busy_machine_are_said_to_be_none(load: float, busy: bool) -> None:
+    assert ("no figures to quote" in table.of_machine({"load_before": load})) is busy
