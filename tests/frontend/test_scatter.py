@@ -39,7 +39,7 @@ def shown(live: Live, drawn: dict[str, Any], **changes: Any) -> Locator:
     item = fleet.card("shadowsync", title="ShadowSync desynchronisation", **changes)
     live.cards = [{**item, "figure": drawn}]
     live.start()
-    found = live.page.get_by_role("article").locator(".scatter")
+    found = live.page.get_by_role("article").locator(".technique-figure")
     expect(found).to_be_visible()
     return found
 
@@ -79,7 +79,7 @@ def test_it_is_drawn_as_wide_as_there_is_room_and_axe_finds_nothing(live: Live, 
         }"""
     )
     assert inside
-    found = Axe().run(page, context=".scatter").response["violations"]
+    found = Axe().run(page, context=".technique-figure").response["violations"]
     assert [rule["id"] for rule in found] == []
     # And wider when the phone is turned.
     page.set_viewport_size({"width": 844, "height": 390})
@@ -107,7 +107,7 @@ def test_a_card_without_a_figure_draws_none(live: Live, page: Page) -> None:
     live.start()
 
     expect(page.get_by_role("article")).to_have_count(2)
-    expect(page.locator(".scatter")).to_have_count(0)
+    expect(page.locator(".technique-figure")).to_have_count(0)
 
 
 def test_twice_the_weight_is_twice_the_ink(blank: Page) -> None:

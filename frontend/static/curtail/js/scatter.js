@@ -17,12 +17,12 @@ const ROUND = [1, 2, 5];
 export function scatter(figure) {
   const { kind, title, points, weighs, note } = figure;
   const head = element("h4", {}, title);
-  if (kind !== "points" || points.length === 0) return element("figure", { class: "scatter" }, head, element("p", { class: "muted" }, note));
-  const plot = element("div", { class: "scatter-plot", role: "img", "aria-label": inWords(figure) });
+  if (kind !== "points" || points.length === 0) return element("figure", { class: "technique-figure" }, head, element("p", { class: "muted" }, note));
+  const plot = element("div", { class: "technique-plot", role: "img", "aria-label": inWords(figure) });
   // Drawn before the browser paints it for the first time, and again in every other width.
   new ResizeObserver(([{ contentRect }]) => contentRect.width > 0 && plot.replaceChildren(draw(figure, contentRect.width))).observe(plot);
   const key = weighs ? ` The larger a point, the more ${weighs}.` : "";
-  return element("figure", { class: "scatter" }, head, plot, element("figcaption", { class: "muted" }, `${note}${key}`));
+  return element("figure", { class: "technique-figure" }, head, plot, element("figcaption", { class: "muted" }, `${note}${key}`));
 }
 
 export function inWords({ title, points, mark }) {
