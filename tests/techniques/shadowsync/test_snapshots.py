@@ -1,5 +1,6 @@
 """Where snapshots fall, and that nobody can put them off."""
 
+import itertools
 from collections import Counter
 
 from hypothesis import given
