@@ -10,6 +10,7 @@ import numpy as np
 
 from collectors import latency, metrics, wire
 from collectors.activity import Activity, Kind
+from collectors.samples import ExecutorSample
 from collectors.wire import WINDOW_MS, Frame
 from dashboard.held import Held
 from techniques.view import Floats, Resource, ResourceKind, View
@@ -21,13 +22,17 @@ MOST_INTERVALS_PER_WINDOW = 10
 
 HOST_CPU = metrics.BY_NAME["host_cpu"].id
 IO_FULL = metrics.BY_NAME["psi_io_full_us"].id
+CORES = metrics.BY_NAME["process_cores"].id
+
+# Spark's name for it.
+DRIVER = "driver"
 
 # What a history takes of a frame: reading all of it would take several times as long.
 NEEDS = wire.Only(
     sections=frozenset(
         (wire.LATENCY, wire.BATCHES, wire.BACKLOG, wire.STAMPED, wire.TASKS, wire.EXECUTORS)
     ),
-    metrics=frozenset((HOST_CPU, IO_FULL)),
+    metrics=frozenset((HOST_CPU, IO_FULL, CORES)),
 )
 
 
@@ -46,6 +51,7 @@ class History:
         # Where in the arrays the window `_after` would be.
         self._end = windows
         self._stamped = False
+        self._cores: int | None = None
 
     @property
     def after_ms(self) -> int:
@@ -91,6 +97,7 @@ class History:
                 for where, values in used.items()
             },
             intervals={kind.name.lower(): held.intervals() for kind, held in self._held.items()},
+            cores=self._cores,
         )
 
     def _move_to(self, after: int) -> None:
@@ -139,6 +146,7 @@ class History:
                 self._used(ResourceKind.CPU, sample.host, at, permille / 1000)
             if (us := sample.metrics.get(IO_FULL)) is not None:
                 self._used(ResourceKind.IO, sample.host, at, us / (WINDOW_MS * 1000))
+        self._cores = _most_cores(frame.executors) or self._cores
 
     def _used(self, kind: ResourceKind, where: str, at: int, share: float) -> None:
         values = self._of(kind, where)
@@ -166,6 +174,14 @@ class History:
         if where not in used:
             used[where] = _unknown(self._size)
         return used[where]
+
+
+def _most_cores(samples: Sequence[ExecutorSample]) -> int | None:
+    """Of an executor; the driver is one only where there is no other."""
+    told = {each.executor_id: each.metrics[CORES] for each in samples if CORES in each.metrics}
+    return max(
+        (cores for who, cores in told.items() if who != DRIVER or len(told) == 1), default=None
+    )
 
 
 def _unknown(windows: int) -> Floats:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Any
 
 Scalar = bool | int | float | str
 Settings = Mapping[str, Scalar]
@@ -67,9 +68,69 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Decision:
+    """`memory` is what the controller wants to find again in `Past` the next time: plain data, as
+    JSON has it. It is not sent to the job."""
+
     settings: Settings
     reason: str
     evidence: tuple[Evidence, ...] = field(default=())
+    memory: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Past:
+    """What a controller knows beside the windows. Whatever was before the operator's last change is
+    not part of it: that was decided on other terms."""
+
+    mode: Mode = Mode.ADVISE
+    run: str = ""  # of the job; another one after a restart
+    decision: Decision | None = None
+    refused: str = ""  # why the job does not hold that decision
+
+
+class FigureKind(StrEnum):
+    POINTS = "points"
+
+
+@dataclass(frozen=True)
+class Axis:
+    """`unit` is "ms" for durations, which are then written as people read them."""
+
+    label: str
+    unit: str = ""
+
+
+@dataclass(frozen=True)
+class Dot:
+    """`weight` is how much stands behind it, and how large it is drawn; `says` is all of it in
+    words."""
+
+    x: float
+    y: float
+    weight: float
+    says: str
+
+
+@dataclass(frozen=True)
+class Mark:
+    x: float
+    label: str
+
+
+@dataclass(frozen=True)
+class Figure:
+    """What a card draws: points over two axes, one place on the first of them marked. `weighs`
+    names what a larger point has more of. `note` is what the figure shows in words, and all there
+    is while there are no points."""
+
+    kind: FigureKind
+    title: str
+    x: Axis
+    y: Axis
+    points: tuple[Dot, ...] = ()
+    weighs: str = ""
+    mark: Mark | None = None
+    note: str = ""
 
 
 class Where(StrEnum):

@@ -1,8 +1,9 @@
 """Which techniques there are: every package in this folder that has a `technique` module.
 
     technique.py    TECHNIQUE: what its card says
-    controller.py   conditions(view), decide(view, options): windows in, Decision out, pure
+    controller.py   conditions(view), decide(view, options, past): windows in, Decision out, pure
     realizer.py     orders(settings): what the probe's levers are to hold
+    picture.py      figure(view, decision): what the card draws; not every technique has one
 
 A new one needs a folder and nothing else. Its modules are imported when they are used: the
 collector in the user's driver needs realizers only, and none of NumPy.
@@ -16,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, cast
 
 import techniques
-from techniques.model import Conditions, Decision, Order, Settings, Technique
+from techniques.model import Conditions, Decision, Figure, Order, Past, Settings, Technique
 
 if TYPE_CHECKING:
     from techniques.view import View
@@ -24,7 +25,11 @@ if TYPE_CHECKING:
 
 class Controller(Protocol):
     def conditions(self, view: "View") -> Conditions: ...
-    def decide(self, view: "View", options: Settings) -> Decision | None: ...
+    def decide(self, view: "View", options: Settings, past: Past) -> Decision | None: ...
+
+
+class Picture(Protocol):
+    def figure(self, view: "View", decision: Decision | None) -> Figure | None: ...
 
 
 class Realizer(Protocol):
@@ -43,7 +48,7 @@ class Registry:
         self._packages: dict[str, str] = {}
         self._techniques: dict[str, Technique] = {}
         for package in (*inside, *extra):
-            if not _has_technique(package):
+            if not _has(package, "technique"):
                 continue
             technique: Technique = import_module(f"{package}.technique").TECHNIQUE
             self._packages[technique.name] = package
@@ -56,15 +61,20 @@ class Registry:
     def controller(self, name: str) -> Controller:
         return cast(Controller, import_module(f"{self._packages[name]}.controller"))
 
+    def picture(self, name: str) -> Picture | None:
+        if not _has(self._packages[name], "picture"):
+            return None
+        return cast(Picture, import_module(f"{self._packages[name]}.picture"))
+
     def realizer(self, name: str) -> Realizer:
         return cast(Realizer, import_module(f"{self._packages[name]}.realizer"))
 
 
-def _has_technique(package: str) -> bool:
+def _has(package: str, module: str) -> bool:
     """By its files: looking for the module would import the package, detectors and NumPy too."""
     spec = find_spec(package)
     folders = (spec.submodule_search_locations if spec else None) or ()
-    return any(Path(folder, "technique.py").exists() for folder in folders)
+    return any(Path(folder, f"{module}.py").exists() for folder in folders)
 
 
 def named(text: str) -> tuple[str, ...]:

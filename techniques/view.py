@@ -37,7 +37,7 @@ class View:
     """Arrays have one value per window, from `start_ms` on without a gap; NaN is *not known*.
 
     `use` is how much of a resource was taken, 1 = all of it; `intervals` are by kind, in the order
-    of their ends.
+    of their ends. `cores` are those of the executor that has most.
     """
 
     start_ms: int
@@ -50,6 +50,7 @@ class View:
     use: Mapping[Resource, Floats] = field(default_factory=dict)
     queues: Mapping[str, Floats] = field(default_factory=dict)
     intervals: Mapping[str, Sequence[Interval]] = field(default_factory=dict)
+    cores: int | None = None
     _known: dict[object, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def __len__(self) -> int:

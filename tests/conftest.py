@@ -1,14 +1,31 @@
-"""Fixtures of more than one folder: a real Redis; a store and a channel layer in memory."""
+"""Fixtures of more than one folder: a real Redis; a store and a channel layer in memory.
+
+And how patient tests are: what runs on the machine beside them must not fail them.
+"""
 
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import HealthCheck
+from hypothesis import settings as properties
+from playwright.sync_api import expect
 from pytest_django.fixtures import Settings
 
 from dashboard.store import the_store
 from dashboard.store.memory import MemoryStore
 from dashboard.testing.stack import RedisServer, redis_server
 from tests.emptied import unprotected_while_emptied
+from tests.sharing import pytest_collection_modifyitems, pytest_xdist_make_scheduler
+
+__all__ = ["pytest_collection_modifyitems", "pytest_xdist_make_scheduler"]
+
+# The browser's own 5 s are not enough where two browsers and a JVM share two cores.
+expect.set_options(timeout=20_000)
+# The same examples in every run: what one run finds, the next must find as well.
+properties.register_profile(
+    "curtail", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+)
+properties.load_profile("curtail")
 
 
 @pytest.fixture(autouse=True, scope="session")

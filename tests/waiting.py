@@ -7,7 +7,7 @@ from typing import TypeVar
 T = TypeVar("T")
 
 
-def until(condition: Callable[[], T], timeout_s: float = 10, every_s: float = 0.02) -> T:
+def until(condition: Callable[[], T], timeout_s: float = 30, every_s: float = 0.02) -> T:
     """The first truthy value of `condition`; an AssertionError once the deadline has passed."""
     deadline = time.monotonic() + timeout_s
     while True:

@@ -81,7 +81,8 @@ private[probe] class HeldStore(id: StoreId) {
 
   /**
    * Back to what Spark opened it with. Its files would still be out of step with the others', so its
-   * next compaction is the one that comes at a checkpoint at which it compacted before.
+   * next compaction is the one that comes at a checkpoint at which it compacted before; the phase
+   * of its snapshots may have to wait for the next of them.
    */
   def letGo(nowNs: Long): Held =
     if (found == Unknown) AsAsked
@@ -89,18 +90,19 @@ private[probe] class HeldStore(id: StoreId) {
     else store.whileIdle { (open, options) =>
       if (open ne database) trigger = Unknown // Spark opened it again: who knows with what
       database = open
+      drawnFor = null
       options.setLevel0FileNumCompactionTrigger(found)
-      letGoSnapshots()
       lookedNs = nowNs
       if (!isReturning) returnsUntil = store.version + ReturnCycles * found
       val level0 = HeldStore.level0(open)
       val flushed = Math.floorMod(store.version - step, found.toLong).toInt
-      val isBack = level0 % found == flushed || store.version > returnsUntil
-      set(open, if (isBack) found else stepped(level0, flushed, found))
-      isBack
+      val isInStep = level0 % found == flushed || store.version > returnsUntil ||
+        SnapshotPhase.of(store.wrapper).counts
+      set(open, if (isInStep) found else stepped(level0, flushed, found))
+      letGoSnapshots() && isInStep
     } match {
       case Seen(false) => Returning
-      case InUse => if (isReturning) Returning else Pending
+      case InUse => if (isReturning && (store.database eq database)) Returning else Pending
       case _ => found = Unknown; returnsUntil = Unknown; AsAsked
     }
 
@@ -118,15 +120,17 @@ private[probe] class HeldStore(id: StoreId) {
     wrapper != null && SnapshotPhase.of(wrapper).isOut(wrapper, phase(wish))
   }
 
+  /** What cannot be done at once is due at the next look. */
   private def holdSnapshots(wish: Wish): Unit =
     if (wish.snapshots) {
       phased = true
       SnapshotPhase.of(store.wrapper).hold(store.wrapper, phase(wish))
     } else letGoSnapshots()
 
-  private def letGoSnapshots(): Unit = if (phased) {
-    SnapshotPhase.of(store.wrapper).letGo(store.wrapper)
-    phased = false
+  /** Whether nothing is left to do. */
+  private def letGoSnapshots(): Boolean = {
+    if (phased) phased = !SnapshotPhase.of(store.wrapper).letGo(store.wrapper)
+    !phased
   }
 
   private def phase(wish: Wish) = SnapshotPhase.Phase(wish.seed, id.operator, id.partition)

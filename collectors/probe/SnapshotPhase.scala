@@ -35,14 +35,17 @@ private[probe] class SnapshotPhase(every: Int) {
     set(wrapper, loaded, offset(phase))
   }
 
-  /** Back to the phase that was found. */
-  def letGo(wrapper: AnyRef): Unit = if (found != Unknown) counted(wrapper) { loaded =>
-    set(wrapper, loaded, Math.floorMod(-found, every.toLong).toInt)
-    found = Unknown
+  /** Back to the phase that was found. False where that has to wait for the next snapshot. */
+  def letGo(wrapper: AnyRef): Boolean = {
+    if (found != Unknown) counted(wrapper) { loaded =>
+      set(wrapper, loaded, Math.floorMod(-found, every.toLong).toInt)
+      if (Math.floorMod(written - found, every.toLong) == 0L) found = Unknown
+    }
+    found == Unknown || Loaded.getLong(wrapper) < 0
   }
 
   /** Without changelogs every commit is a snapshot. */
-  private def counts: Boolean = every > 1
+  def counts: Boolean = every > 1
 
   private def offset(phase: Phase): Int = {
     if (drawn == null || drawn != phase) {

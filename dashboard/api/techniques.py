@@ -19,7 +19,7 @@ from dashboard.steering import cards, documents, switches
 from dashboard.steering.switches import Outdated, Switch
 from dashboard.steering.techniques import registry
 from dashboard.store import StoreUnavailable, the_store
-from techniques.model import Mode, OptionKind
+from techniques.model import FigureKind, Mode, OptionKind
 from techniques.options import OptionFault
 
 log = logging.getLogger(__name__)
@@ -57,6 +57,41 @@ class DecisionOut(Schema):
     reason: str
     evidence: list[EvidenceOut]
     settings: dict[str, Value]
+
+
+class AxisOut(Schema):
+    """Durations have the unit ms."""
+
+    label: str
+    unit: str
+
+
+class DotOut(Schema):
+    """`weight` is how much stands behind the point, and how large it is drawn."""
+
+    x: float
+    y: float
+    weight: float
+    says: str
+
+
+class MarkOut(Schema):
+    x: float
+    label: str
+
+
+class FigureOut(Schema):
+    """What the card draws; a larger point has more of what `weighs` names. Without points, `note`
+    says why there are none."""
+
+    kind: FigureKind
+    title: str
+    x: AxisOut
+    y: AxisOut
+    points: list[DotOut]
+    weighs: str
+    mark: MarkOut | None
+    note: str
 
 
 class SideOut(Schema):
@@ -99,6 +134,7 @@ class CardOut(Schema):
     conditions: ConditionsOut
     options: list[OptionOut]
     decision: DecisionOut | None
+    figure: FigureOut | None
     effect: EffectOut | None
 
 

@@ -64,6 +64,7 @@ class TechniqueDecision(models.Model):
     settings = models.JSONField(default=dict)
     reason = models.TextField()
     evidence = models.JSONField(default=list)
+    memory = models.JSONField(default=dict, help_text="what the controller wants to find again")
 
     class Meta:
         ordering: ClassVar = ["-at_ms"]

@@ -6,10 +6,9 @@ from typing import Any
 from dashboard.models import Job, TechniqueDecision, TechniqueSetting
 from dashboard.models.techniques import Stand
 from dashboard.steering import deciding, documents, effects
-from dashboard.steering.techniques import registry
+from dashboard.steering.techniques import options, registry
 from dashboard.store import Store
-from techniques.model import Mode, Option, Technique
-from techniques.options import checked
+from techniques.model import Figure, Mode, Option, Technique
 from techniques.view import View
 
 
@@ -39,6 +38,7 @@ async def card(
         "conditions": asdict(holds),
         "options": _options(technique, setting),
         "decision": decided and _decision(decided),
+        "figure": _figure(deciding.figure(technique.name, view, decided)),
         "effect": await effects.effect(store, setting, now_ms) if setting else None,
     }
 
@@ -64,10 +64,7 @@ def _asked(setting: TechniqueSetting | None) -> dict[str, Any]:
 
 
 def _options(technique: Technique, setting: TechniqueSetting | None) -> list[dict[str, Any]]:
-    # Options that the technique no longer has are left out.
-    held = setting.options if setting else {}
-    given = {option.name: held[option.name] for option in technique.options if option.name in held}
-    values = checked(technique.options, given)
+    values = options(technique, setting.options if setting else {})
     return [_option(option, values[option.name]) for option in technique.options]
 
 
@@ -81,6 +78,10 @@ async def _decided(
     if setting is None or setting.mode == Mode.OFF:
         return None
     return await documents.decisions(job.pk, technique.name, setting.changed_ms).afirst()
+
+
+def _figure(drawn: Figure | None) -> dict[str, Any] | None:
+    return None if drawn is None else {**asdict(drawn), "points": [asdict(p) for p in drawn.points]}
 
 
 def _decision(decided: TechniqueDecision) -> dict[str, Any]:

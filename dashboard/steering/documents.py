@@ -50,7 +50,8 @@ def _wanted(setting: TechniqueSetting) -> Wanted:
 
 
 def latest_decision(job_id: str, technique: str, since_ms: int) -> TechniqueDecision | None:
-    return decisions(job_id, technique, since_ms).first()
+    # What its controller remembers may be long, and is read by few.
+    return decisions(job_id, technique, since_ms).defer("memory").first()
 
 
 def decisions(job_id: str, technique: str, since_ms: int) -> QuerySet[TechniqueDecision]:

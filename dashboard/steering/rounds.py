@@ -8,6 +8,7 @@ from django.db import transaction
 
 from collectors import keys
 from collectors.asked import Asked
+from collectors.wire import Frame
 from dashboard import views, windows
 from dashboard.alerts import outbox
 from dashboard.leases import Leases
@@ -43,25 +44,27 @@ def steer(store: Store, now_ms: int, leases: Leases) -> None:
 def _steer_job(
     store: Store, job_id: str, settings: list[TechniqueSetting], now_ms: int, leases: Leases
 ) -> None:
-    asked, is_running = _run(store, _newest(store, job_id, now_ms))
+    newest = _run(store, _newest(store, job_id, now_ms))
+    asked = newest.asked if newest else None
     for setting in settings:
-        _note(store, setting, asked, is_running, now_ms)
-    if is_running:
+        _note(store, setting, asked, newest is not None, now_ms)
+    if newest:
         due = [setting for setting in settings if _is_due(setting, now_ms)]
         if due:
             view = _run(store, views.view(store, job_id, now_ms))
             for setting in due:
-                deciding.decide(setting, view, now_ms)
+                deciding.decide(setting, view, str(newest.run_id), now_ms)
     document = documents.document(job_id, now_ms)
     # Last thing before it is sent: what an earlier owner read may be older than what is there.
     if leases.holds(job_id):
         _run(store, documents.write(store, job_id, document))
 
 
-async def _newest(store: Store, job_id: str, now_ms: int) -> tuple[Asked | None, bool]:
+async def _newest(store: Store, job_id: str, now_ms: int) -> Frame | None:
+    """None of a job that does not run."""
     entries = await store.entries(keys.frames(job_id), now_ms - NEWEST_MS, now_ms + NEWEST_MS)
     frames, _ = windows.read(entries[-1:])
-    return (frames[-1].asked, True) if frames else (None, False)
+    return frames[-1] if frames else None
 
 
 def _note(
@@ -83,6 +86,8 @@ def _note(
         changed = judged.update(**changes) and found.stand != setting.stand
         if changed and (event := telling.event(setting, found, now_ms)):
             outbox.publish(event)
+    # For the controller that decides next.
+    setting.stand, setting.because = found.stand, found.because
 
 
 def _is_due(setting: TechniqueSetting, now_ms: int) -> bool:

@@ -1,7 +1,10 @@
+from collections.abc import Mapping
 from functools import cache
 
 from django.conf import settings
 
+from techniques.model import Scalar, Technique
+from techniques.options import checked
 from techniques.registry import Registry
 
 
@@ -9,3 +12,10 @@ from techniques.registry import Registry
 def registry() -> Registry:
     """The techniques of this process; CURTAIL_TECHNIQUES names further packages."""
     return Registry(settings.TECHNIQUES)
+
+
+def options(technique: Technique, held: Mapping[str, object]) -> dict[str, Scalar]:
+    """What was asked once, for the technique as it is now: options that it no longer has are left
+    out, those that it did not have then are as usual."""
+    names = {option.name for option in technique.options}
+    return checked(technique.options, {name: held[name] for name in held if name in names})

@@ -5,7 +5,6 @@ from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import stdtr
 
 from techniques.view import Floats
 
@@ -52,6 +51,8 @@ def as_high(these: Floats, others: Floats) -> float:
 def as_far(these: Floats, others: Floats) -> float:
     """That more values like `others` have a mean as far up as `these`: Student's t, the spread told
     by the others alone, so that a few values that happen to be alike promise nothing."""
+    from scipy.special import stdtr  # half a second, for what few jobs need
+
     n, m = len(these), len(others)
     spread = max(float(others.std(ddof=1)), 1e-9) * math.sqrt(1 / n + 1 / m)
     return float(stdtr(m - 1, -(float(these.mean()) - float(others.mean())) / spread))

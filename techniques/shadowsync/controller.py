@@ -1,7 +1,8 @@
 """Which of the paper's mitigations a job gets: by the kind of ShadowSync that is found in it.
 
 Scheduled (the instances of one stage compact together): a threshold per instance, section 4.1, and
-if asked for a delay after the flush. Statistical (stages meet): the threads of section 4.2 as well.
+if asked for a delay after the flush. Statistical (stages meet): the threads of section 4.2 as well
+(`threads`). With changelog checkpoints: a phase of its own for the snapshots of each instance.
 What was decided stays when the pattern is gone, for that is what the decision was for.
 """
 
@@ -9,13 +10,21 @@ from techniques.detectors import scheduled_shadowsync, statistical_shadowsync
 from techniques.detectors.checkpoints import Stage, stages
 from techniques.detectors.finding import Finding
 from techniques.incidents import QUIET_MS, QUIET_PERIODS
-from techniques.model import Conditions, Decision, Evidence, Settings
+from techniques.model import Conditions, Decision, Evidence, Past, Settings
 from techniques.shadowsync.algorithm import Delay, delay
 from techniques.shadowsync.load import load
+from techniques.shadowsync.snapshot_batches import (
+    snapshot_conditions,
+    snapshot_stages,
+    with_changelogs,
+)
+from techniques.shadowsync.threads import calmed, threads, withdrawn
 from techniques.view import View
 
 # Fewer compactions of a stage tell nothing about what is in phase.
 FEWEST_CYCLES = 2
+
+NOTHING_YET = Past()
 
 
 def conditions(view: View) -> Conditions:
@@ -24,12 +33,15 @@ def conditions(view: View) -> Conditions:
     if not (known := stages(view)):
         return Conditions(
             False,
-            "no state store flushed lately: this job has none in RocksDB, or they keep changelogs",
+            "no state store flushed lately: this job has none in RocksDB, or they keep changelogs, "
+            "with which commits do not flush, and wrote no snapshot",
         )
     if not (several := _several(known)):
         return Conditions(False, "there is one state store per stage, and nothing to take apart")
     if found := _found(view):
         return Conditions(True, found[0].title)
+    if (snapshots := snapshot_conditions(view)) is not None:
+        return snapshots
     if together := [stage for stage in several if len(stage.in_phase) >= FEWEST_CYCLES]:
         operators = ", ".join(str(stage.operator) for stage in together)
         why = f"stage {operators} compacts together, but p99 is not found to be higher then"
@@ -39,35 +51,47 @@ def conditions(view: View) -> Conditions:
     return Conditions(False, "the state stores compact at different checkpoints already")
 
 
-def decide(view: View, options: Settings) -> Decision | None:
-    several = _several(stages(view)) if len(view) else []
-    if not several:
+def decide(view: View, options: Settings, past: Past = NOTHING_YET) -> Decision | None:
+    if not len(view):
         return None
+    if kept := withdrawn(past):
+        return kept
+    if not (several := _several(stages(view))):
+        return calmed(view, past)
     found = [each for each in _found(view) if _goes_on(each, view)]
-    if not found and not options["preventive"]:
-        return None
-    return _decision(view, several, found, options)
+    noticed = options.get("snapshots") and any(each.is_noticed for each in snapshot_stages(view))
+    if not found and not noticed and not options["preventive"]:
+        return calmed(view, past)
+    return _decision(view, several, found, options, past)
 
 
 def _decision(
-    view: View, several: list[Stage], found: list[Finding], options: Settings
+    view: View, several: list[Stage], found: list[Finding], options: Settings, past: Past
 ) -> Decision:
     statistical = any(each.kind == statistical_shadowsync.KIND for each in found)
     waits = _delay(view, several) if options["delay"] else Delay(None, "")
-    threads = bool(options["threads"]) and statistical
+    changelogs = bool(options.get("snapshots") and with_changelogs(view))
+    snapshots = snapshot_stages(view) if changelogs else []
+    others = bool(options["thresholds"] or waits.ms)
+    compacting = threads(view, options, past, statistical, bool(found), others)
     settings = {
-        "thresholds": bool(options["thresholds"]),
+        "thresholds": bool(options["thresholds"] and (found or options["preventive"])),
         "spread": options["spread"],
         "seed": options["seed"],
-        "threads": threads,
-        "compaction_threads": options["compaction_threads"] if threads else 0,
+        "threads": bool(options["threads"]) and statistical,
+        "compaction_threads": compacting.number,
         "delay_ms": waits.ms or 0,
+        "snapshots": changelogs,
     }
     evidence = [each for finding in found for each in (_what(finding), *finding.evidence)]
     if waits.why:
         length = "no delay" if waits.ms is None else f"{waits.ms} ms"
         evidence.append(Evidence("compaction waits", f"{length}: {waits.why}"))
-    return Decision(settings, _reason(settings, found), tuple(evidence))
+    evidence += [each for stage in snapshots for each in stage.evidence]
+    evidence.extend(compacting.evidence)
+    titles = [finding.title for finding in found] + [stage.title for stage in snapshots]
+    reason = _reason(settings, titles, compacting.says)
+    return Decision(settings, reason, tuple(evidence), compacting.memory)
 
 
 def _found(view: View) -> list[Finding]:
@@ -104,15 +128,17 @@ def _what(finding: Finding) -> Evidence:
     return Evidence("found", finding.title)
 
 
-def _reason(settings: Settings, found: list[Finding]) -> str:
+def _reason(settings: Settings, found: list[str], compacting: str) -> str:
     parts = [
         words
         for name, words in (
             ("thresholds", "a threshold of its own for each state store"),
             ("delay_ms", f"compaction {settings['delay_ms']} ms after the flush"),
             ("threads", "as many flush threads as cores"),
+            ("snapshots", "snapshots spread over the batches"),
         )
         if settings[name]
     ]
-    cause = found[0].title if found else "nothing is found yet, and it is asked for all the same"
+    parts.extend([compacting] if compacting else [])
+    cause = found[0] if found else "nothing is found yet, and it is asked for all the same"
     return f"{'; '.join(parts) or 'no part applies'}: {cause}"

@@ -6,12 +6,18 @@ TECHNIQUE = Technique(
     sentence=(
         "Lets each state store compact at a flush of its own instead of all at the same checkpoint."
     ),
-    needs="state in RocksDB, flushed at every commit, in several partitions",
+    needs="state in RocksDB, in several partitions",
     options=(
         Option("thresholds", "A random threshold per state store", OptionKind.BOOL, True),
         Option("threads", "As many flush threads as cores", OptionKind.BOOL, True),
         Option(
             "delay", "Compaction waits until the flush's queue has drained", OptionKind.BOOL, False
+        ),
+        Option(
+            "snapshots",
+            "With changelogs, snapshots spread over the batches",
+            OptionKind.BOOL,
+            True,
         ),
         Option("preventive", "Also before any ShadowSync is found", OptionKind.BOOL, False),
         Option(
@@ -24,14 +30,35 @@ TECHNIQUE = Technique(
             unit="files",
         ),
         Option(
+            "knee",
+            "Compaction threads at the knee of p99 (act tries some, a minute each)",
+            OptionKind.BOOL,
+            True,
+        ),
+        Option(
             "compaction_threads",
-            "Compaction threads per executor (0: as they are)",
+            "Compaction threads per executor, if a fixed number (0: none)",
             OptionKind.INT,
             0,
             low=0,
             high=64,
-            unit="threads",
         ),
-        Option("seed", "Seed of the thresholds", OptionKind.INT, 0, low=0, high=2**31 - 1),
+        Option(
+            "fewest_threads",
+            "Fewest threads to try",
+            OptionKind.INT,
+            1,
+            low=1,
+            high=64,
+        ),
+        Option(
+            "most_threads",
+            "Most threads to try (0: two per core)",
+            OptionKind.INT,
+            0,
+            low=0,
+            high=64,
+        ),
+        Option("seed", "Seed of thresholds and phases", OptionKind.INT, 0, low=0, high=2**31 - 1),
     ),
 )

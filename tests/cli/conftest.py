@@ -9,8 +9,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from dashboard.cli import ports
 from dashboard.cli.root import ROOT
+from dashboard.testing.stack import RedisServer
 from tests.waiting import until
 
 
@@ -28,7 +28,7 @@ class Supervised:
     def says(self, words: str) -> None:
         until(lambda: words in self.output)
 
-    def ends(self, timeout_s: float = 20) -> int:
+    def ends(self, timeout_s: float = 60) -> int:
         return self.process.wait(timeout_s)
 
     def pid(self, name: str) -> int:
@@ -46,7 +46,7 @@ def supervised(tmp_path: Path) -> Iterator[Callable[..., Supervised]]:
     started: list[Supervised] = []
 
     def start(*programs: str, **limits: float) -> Supervised:
-        settings = json.dumps({"pause_s": 0, "grace_s": 5, **limits})
+        settings = json.dumps({"pause_s": 0, "grace_s": 30, **limits})
         with (tmp_path / "output").open("wb") as output:
             process = subprocess.Popen(
                 [sys.executable, "-m", "tests.cli.plans", settings, *programs],
@@ -73,11 +73,5 @@ def alive(pid: int) -> bool:
 
 
 @pytest.fixture
-def redis_url(tmp_path: Path) -> Iterator[str]:
-    port = ports.any_free()
-    words = ["--port", str(port), "--bind", "127.0.0.1", "--save", "", "--dir", str(tmp_path)]
-    server = subprocess.Popen(["redis-server", *words], stdout=subprocess.DEVNULL)
-    until(lambda: not ports.is_free(port))
-    yield f"redis://127.0.0.1:{port}/0"
-    server.terminate()
-    server.wait(10)
+def redis_url(redis: RedisServer) -> str:
+    return redis.url

@@ -73,9 +73,9 @@ class Served:
     def logs_in(self, address: str, login: str, password: str) -> bool:
         cookies = http.cookiejar.CookieJar()
         browser = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(cookies))
-        browser.open(f"{address}/login", timeout=10).close()
+        browser.open(f"{address}/login", timeout=30).close()
         (token,) = [cookie.value or "" for cookie in cookies if cookie.name == "csrftoken"]
         fields = {"username": login, "password": password, "csrfmiddlewaretoken": token}
         body = urllib.parse.urlencode(fields).encode()
-        browser.open(f"{address}/login", body, timeout=10).close()
+        browser.open(f"{address}/login", body, timeout=30).close()
         return any(cookie.name == "sessionid" for cookie in cookies)

@@ -1,4 +1,7 @@
 import socket
+from pathlib import Path
+
+import pytest
 
 from dashboard.cli import ports
 
@@ -34,6 +37,24 @@ def test_the_port_of_a_server_that_has_just_stopped_is_free() -> None:
 def test_the_preferred_port_is_taken_where_it_is_free() -> None:
     port = ports.any_free()
     assert ports.prefer(port) == port
+
+
+def test_any_free_port_is_one_that_nobody_is_given_before_its_server_starts() -> None:
+    low = int(Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
+    found = {ports.any_free() for _ in range(20)}
+    assert len(found) > 10
+    assert all(ports.is_free(port) for port in found)
+    assert max(found) < max(low, ports.ASIDE.stop)
+
+
+def test_where_those_are_taken_it_is_one_that_the_system_gives(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with listening() as taken:
+        monkeypatch.setattr(ports, "ASIDE", [taken.getsockname()[1]])
+        port = ports.any_free()
+        assert port != taken.getsockname()[1]
+        assert ports.is_free(port)
 
 
 def test_another_port_is_taken_where_it_is_not() -> None:

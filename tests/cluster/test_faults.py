@@ -38,7 +38,7 @@ from tests.cluster.watched import (
 )
 from tests.waiting import until
 
-pytestmark = [pytest.mark.cluster, pytest.mark.spark]
+pytestmark = [pytest.mark.cluster, pytest.mark.spark, pytest.mark.quiet]
 
 START_MS = int(time.time() * 1000)
 OUTAGE_BATCHES = 3
@@ -185,9 +185,9 @@ def test_parts_that_the_driver_does_not_take_are_dropped_by_executors_and_counte
     assert contiguous(seen)
     lost = newest.health.lost_parts - before.health.lost_parts
     late = newest.health.late_parts - before.health.late_parts
-    # One more is on its way to the driver all the time.
-    each = (HOLD_MS - WAITING_MS) // WINDOW_MS - 1
-    assert lost == pytest.approx(len(HOSTS) * each, abs=len(HOSTS) * each / 4)
+    # One more is on its way to the driver all the time. We see the end of it later than it is.
+    least, most = ((ms - WAITING_MS) // WINDOW_MS - 1 for ms in (HOLD_MS, released_ms - held_ms))
+    assert len(HOSTS) * least * 3 / 4 <= lost <= len(HOSTS) * most
     assert lost < missing_samples(seen) <= late + lost + len(HOSTS)
     kept_its_pace(batches(job.frames()), held_ms, min(released_ms, held_ms + HOLD_MS))
 

@@ -46,4 +46,4 @@ def held_until(check: Callable[[], bool], renew: Callable[[], None]) -> None:
         renew()
         return check()
 
-    until(renewed, timeout_s=20)
+    until(renewed, timeout_s=60)

@@ -1,5 +1,6 @@
 """A real Spark session with the probe, one per test module."""
 
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,6 +12,12 @@ from pyspark.sql import SparkSession
 from collectors import instrument
 from collectors.conf import CHECKPOINT_FILE_MANAGER
 from dashboard.testing.stack import RedisServer, redis_server
+
+# For JVMs of a few batches: the better compiler would take more time than it saves.
+QUICK_TO_START = "-XX:TieredStopAtLevel=1"
+SHORT_LIVED = f"{QUICK_TO_START} -XX:+UseSerialGC"
+# Tests that judge a pace run alone, in a JVM as users have it.
+BESIDE_OTHERS = "PYTEST_XDIST_WORKER" in os.environ
 
 
 @contextmanager
@@ -24,6 +31,8 @@ def spark_session(redis_url: str, **options: str) -> Iterator[SparkSession]:
         .config("spark.sql.streaming.checkpointFileManagerClass", CHECKPOINT_FILE_MANAGER)
         .config("spark.driver.host", "127.0.0.1")
     )
+    if BESIDE_OTHERS:
+        builder = builder.config("spark.driver.extraJavaOptions", QUICK_TO_START)
     builder = instrument(builder, redis=redis_url, job="tests")
     for key, value in options.items():
         builder = builder.config(key, value)

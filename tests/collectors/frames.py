@@ -19,7 +19,7 @@ def arrived(server: RedisServer, job_id: str) -> list[Frame]:
 
 
 def arrived_when(
-    server: RedisServer, job_id: str, enough: Callable[[list[Frame]], bool], timeout_s: float = 20
+    server: RedisServer, job_id: str, enough: Callable[[list[Frame]], bool], timeout_s: float = 60
 ) -> list[Frame]:
     """The job's frames as soon as there are enough of them."""
 

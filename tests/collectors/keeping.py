@@ -52,7 +52,7 @@ class Kept(Keeper):
             began = {r.task_id for r in tasks if not r.ended}
             return len(seen) >= stages and seen == completed and began == ended_ids(tasks)
 
-        until(over, timeout_s=30, every_s=0.2)
+        until(over, timeout_s=60, every_s=0.2)
 
 
 def whole(query: StreamingQuery) -> range:

@@ -3,14 +3,16 @@
     python -m tests.collectors.stateful_job '{"queries": [{"name", "kind", "folder"}], "options"}'
 
 A folder has the query's input in `in` and its checkpoint in `checkpoint`; every file of input is a
-micro-batch of its own, so two runs over the same input say the same.
+micro-batch of its own, so two runs over the same input say the same. A query may have `options` of
+its own.
 """
 
 import json
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
+from types import MappingProxyType
 from typing import Any
 
 import pandas as pd
@@ -68,8 +70,16 @@ def counts_of(rows: DataFrame, kind: str) -> DataFrame:
     )
 
 
-def run(spark: SparkSession, name: str, kind: str, folder: str) -> Outcome:
+def run(
+    spark: SparkSession,
+    name: str,
+    kind: str,
+    folder: str,
+    options: Mapping[str, str] = MappingProxyType({}),
+) -> Outcome:
     seen: dict[str, int] = {}
+    for key, value in options.items():
+        spark.conf.set(key, value)
 
     def keep(frame: DataFrame, _batch_id: int) -> None:
         seen.update({str(row["key"]): row["count"] for row in frame.collect()})

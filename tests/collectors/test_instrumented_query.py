@@ -25,7 +25,7 @@ from tests.collectors.conftest import probe, spark_session
 from tests.collectors.frames import arrived, arrived_when, committed, latency
 from tests.waiting import until
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.quiet]
 
 ROWS = 3_000
 
@@ -315,10 +315,10 @@ def test_a_killed_collector_comes_back_and_the_query_does_not_notice(
         .trigger(processingTime="200 milliseconds")
         .start()
     )
-    until(lambda: arrived(module_redis, "tests.survivor"), timeout_s=20)
+    until(lambda: arrived(module_redis, "tests.survivor"), timeout_s=60)
     first = probe(spark).Collector.pid()
     os.kill(first, signal.SIGKILL)
-    until(lambda: probe(spark).Collector.pid() not in (-1, first), timeout_s=20)
+    until(lambda: probe(spark).Collector.pid() not in (-1, first), timeout_s=60)
     window = arrived(module_redis, "tests.survivor")[-1].window + 1_000 // WINDOW_MS
     arrived_when(module_redis, "tests.survivor", lambda seen: seen[-1].window > window)
     assert query.isActive
@@ -338,7 +338,7 @@ def test_a_dropped_column_takes_its_count_with_it_and_the_query_runs(
         .option("checkpointLocation", checkpoint("dropped"))
         .start()
     )
-    until(lambda: batches_done(query) >= 2, timeout_s=20)
+    until(lambda: batches_done(query) >= 2, timeout_s=60)
     query.stop()
     assert query.exception() is None
     assert latency(arrived(module_redis, "tests.dropped")).count == 0

@@ -1,8 +1,8 @@
-"""The lever on a running query with changelog checkpoints: when its stores write snapshots."""
+"""The lever on a running query with changelog checkpoints: when its stores write snapshots.
 
-import json
-import os
-import subprocess
+That plain Spark goes on from such a checkpoint is in `test_killed_levers`.
+"""
+
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,7 +13,7 @@ import pytest
 from dashboard.testing.stack import RedisServer
 from techniques.shadowsync.snapshots import next_snapshot, offset
 from tests.collectors.conftest import probe, spark_session
-from tests.collectors.folder import ROWS, Folder
+from tests.collectors.folder import ROWS
 from tests.collectors.stateful_job import KEYS, PROVIDERS
 from tests.collectors.test_state_store_lever import Job
 
@@ -169,38 +169,3 @@ def test_versions_between_snapshots_can_be_read(snapshots: Snapshots) -> None:
         state = reader.option("batchId", version - 1)
         rows = state.load(f"{snapshots.job.folder.path}/checkpoint").collect()
         assert {row.key.key: row.value["count"] for row in rows} == counted(version)
-
-
-def test_plain_spark_goes_on_from_the_checkpoint_with_the_same_results(
-    snapshots: Snapshots,
-) -> None:
-    snapshots.job.ask(snapshots=True, seed=SEED)
-    snapshots.batches(2)
-    newest = {partition: versions[-1] for partition, versions in snapshots.since(0).items()}
-    # Of most partitions changelogs have to be replayed.
-    assert len(set(newest.values())) == PARTITIONS
-    snapshots.job.query.stop()
-    snapshots.job.folder.add(files=1)
-
-    assert plainly(snapshots.job.folder) == snapshots.job.folder.counts()
-
-
-def plainly(folder: Folder) -> dict[str, int]:
-    asked = {
-        "queries": [{"name": "plain", "kind": "count", "folder": str(folder.path)}],
-        "options": {
-            **CHANGELOG,
-            "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
-        },
-    }
-    done = subprocess.run(
-        [sys.executable, "-m", "tests.collectors.stateful_job", json.dumps(asked)],
-        capture_output=True,
-        text=True,
-        env=os.environ | {"PYSPARK_PYTHON": sys.executable},
-    )
-    assert done.returncode == 0, done.stderr[-3000:]
-    (outcome,) = [json.loads(line) for line in done.stdout.splitlines() if line[:1] == "{"]
-    assert outcome["batches"] == 1
-    counts: dict[str, int] = outcome["counts"]
-    return counts

@@ -9,8 +9,10 @@ import pyspark
 import pytest
 
 from collectors.conf import CHECKPOINT_FILE_MANAGER, spark_submit_options
+from collectors.wire import Batch, Frame
 from dashboard.testing.stack import RedisServer
-from tests.collectors.frames import arrived
+from tests.collectors.conftest import SHORT_LIVED
+from tests.collectors.frames import arrived_when
 
 pytestmark = pytest.mark.spark
 
@@ -41,6 +43,10 @@ spark.stop()
 """
 
 
+def batches(frames: list[Frame]) -> list[Batch]:
+    return [batch for frame in frames for batch in frame.batches]
+
+
 def test_an_unchanged_job_is_collected_but_for_its_records(
     redis: RedisServer, tmp_path: Path
 ) -> None:
@@ -51,7 +57,8 @@ def test_an_unchanged_job_is_collected_but_for_its_records(
         [
             str(submit),
             *spark_submit_options(redis.url, "nightly"),
-            *("--master", "local[2]", "--conf", "spark.ui.enabled=false"),
+            *("--master", "local[2]", "--driver-java-options", SHORT_LIVED),
+            *("--conf", "spark.ui.enabled=false"),
             *("--conf", "spark.sql.shuffle.partitions=2"),
             *(
                 "--conf",
@@ -66,10 +73,10 @@ def test_an_unchanged_job_is_collected_but_for_its_records(
         timeout=180,
     )
     assert done.returncode == 0, done.stderr
-    frames = arrived(redis, "nightly.untouched")
-    batches = [batch for frame in frames for batch in frame.batches]
-    assert {batch.batch_id for batch in batches} >= set(range(BATCHES))
-    assert all(batch.rows_in == ROWS for batch in batches)
+    # The collector sends the last of it when the job has ended.
+    frames = arrived_when(redis, "nightly.untouched", lambda seen: len(batches(seen)) >= BATCHES)
+    assert {batch.batch_id for batch in batches(frames)} >= set(range(BATCHES))
+    assert all(batch.rows_in == ROWS for batch in batches(frames))
     assert any(frame.executors for frame in frames)
     assert sum(frame.tasks.finished for frame in frames) > 0
     assert not any(frame.stamped for frame in frames)

@@ -18,7 +18,7 @@ from collectors.activity import Kind
 from collectors.build import probe_jar
 from collectors.conf import CHECKPOINT_FILE_MANAGER, spark_options
 from collectors.state_store import Finished
-from tests.collectors.conftest import probe, spark_session
+from tests.collectors.conftest import SHORT_LIVED, probe, spark_session
 from tests.collectors.folder import Folder
 from tests.collectors.kept_parts import KeptParts
 from tests.collectors.stateful_job import PARTITIONS, PROVIDERS, Outcome, run
@@ -29,9 +29,6 @@ pytestmark = [pytest.mark.spark, pytest.mark.timeout(900)]
 NO_REDIS = "redis://127.0.0.1:1/0"
 PROVIDER = "spark.sql.streaming.stateStore.providerClass"
 KINDS = ["count", "pandas"]
-
-# JVMs of a few batches: the better compiler would take more time than it saves.
-JAVA_OPTIONS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 
 LOG_CONFIGURATION = """
 rootLogger.level = info
@@ -80,7 +77,7 @@ def run_all(spark: SparkSession, provider: str, folder: Folder, kept: KeptParts)
     outcome = run(spark, provider, "count", str(folder.path))
     until(
         lambda: len(of(kept.finished(outcome.run_id), Kind.COMMIT)) == outcome.batches * PARTITIONS,
-        timeout_s=30,
+        timeout_s=60,
     )
     return outcome
 
@@ -188,7 +185,7 @@ def job(folder: Path, queries: dict[str, Folder], options: dict[str, str]) -> Do
     log = folder / "log"
     configuration = folder / "log4j2.properties"
     configuration.write_text(LOG_CONFIGURATION.format(log=log))
-    java_options = f"{JAVA_OPTIONS} -Dlog4j2.configurationFile={configuration.as_uri()}"
+    java_options = f"{SHORT_LIVED} -Dlog4j2.configurationFile={configuration.as_uri()}"
     asked = {
         "queries": [
             {"name": name, "kind": name.split("-")[0], "folder": str(where.path)}

@@ -15,6 +15,7 @@ from pyspark.sql import functions as F
 from collectors.link import Kind
 from collectors.tasks import ExecutorChange, Stage, TaskRecord, Traffic, decode_executor
 from dashboard.testing.cluster import HOST_VARIABLE, Cluster, cluster
+from tests.collectors.conftest import SHORT_LIVED
 from tests.collectors.keeping import Kept, watched_session, whole
 from tests.waiting import until
 
@@ -43,6 +44,7 @@ def watched(kept: Kept, two_hosts: Cluster) -> Iterator[SparkSession]:
     options = {
         **two_hosts.spark_options,
         "spark.sql.shuffle.partitions": "4",
+        "spark.executor.extraJavaOptions": SHORT_LIVED,
         # Looked at only when a session starts; what makes a task slow enough is said later.
         "spark.speculation": "true",
         "spark.speculation.interval": "50ms",

@@ -1,20 +1,32 @@
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 from pytest_django.fixtures import Settings
 
-from dashboard import jobs
+from dashboard import jobs, limits
 from dashboard.models import Job
 from dashboard.steering.techniques import registry
 from dashboard.store.memory import MemoryStore
 from tests.dashboard.steered import World
 from tests.made import ANNOUNCEMENT
 
+# A window of this length ends in 2033, and then every 32 years.
+NO_END_S = 10**9
+
 
 @pytest.fixture(autouse=True)
 def _quick_passwords(settings: Settings) -> None:
     """The real hash is slow on purpose: a second per login, and here are hundreds."""
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+
+
+@pytest.fixture
+def long_window(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Counts of logins start anew with every window: one that does not end while we count."""
+    for name in ("LOGIN_ACCOUNT", "LOGIN_ADDRESS"):
+        limit: limits.Limit = getattr(limits, name)
+        monkeypatch.setattr(limits, name, replace(limit, window_s=NO_END_S))
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 from typing import Any
+from uuid import UUID
 
 from collectors import control, keys, wire
 from collectors.asked import Applied, Asked, State
@@ -13,7 +14,7 @@ from dashboard.steering import documents, rounds, switches
 from dashboard.steering.switches import Switch
 from dashboard.store.memory import MemoryStore
 from techniques.model import Mode
-from tests.made import START_MS, frame
+from tests.made import RUN_ID, START_MS, frame
 
 JOB = "orders.scored"
 
@@ -26,17 +27,19 @@ class World:
     asked: Asked | None = None
     sent: int = field(default=0)
     leases: Leases = field(default_factory=lambda: Leases("a worker"))
+    technique: str = "echo"
+    run_id: UUID = RUN_ID
 
     def switch(self, mode: str, version: int = 0, who: str = "olga", **options: Any) -> None:
         asked = Switch(Mode(mode), options, "because", version)
-        switches.switch(self.job, "echo", asked, who, self.now_ms)
+        switches.switch(self.job, self.technique, asked, who, self.now_ms)
 
     def pass_s(self, seconds: float, latency_ms: int = 100) -> None:
         """The job sends windows meanwhile."""
         self.now_ms += round(seconds * 1000)
         until = (self.now_ms - START_MS) // WINDOW_MS
         for at in range(self.sent, until):
-            self._send(frame(at, (latency_ms,), asked=self.asked))
+            self._send(frame(at, (latency_ms,), asked=self.asked, run_id=self.run_id))
         self.sent = until
 
     def silence_s(self, seconds: float) -> None:
@@ -71,7 +74,7 @@ class World:
         return str(self.setting.stand), self.setting.because
 
     def decided(self) -> list[dict[str, Any]]:
-        found = documents.decisions(JOB, "echo", 0)
+        found = documents.decisions(JOB, self.technique, 0)
         return [each.settings for each in found]
 
     def _send(self, sent: Frame) -> None:

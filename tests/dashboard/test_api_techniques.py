@@ -52,6 +52,16 @@ def test_a_card_says_what_the_technique_does_and_that_it_is_off(operator: Client
     assert card["options"][2]["high"] == 3
 
 
+def test_a_figure_comes_as_data_or_not_at_all(operator: Client) -> None:
+    echo, shadowsync = operator.get(CARDS).json()["items"]
+
+    assert echo["figure"] is None
+    figure = shadowsync["figure"]
+    assert (figure["kind"], figure["points"], figure["mark"]) == ("points", [], None)
+    assert (figure["y"]["unit"], figure["weighs"]) == ("ms", "windows")
+    assert figure["note"].startswith("Nothing to draw yet")
+
+
 def test_an_operator_switches_and_the_job_is_told_at_once(operator: Client, world: World) -> None:
     response = put(operator, options={"times": 2})
 

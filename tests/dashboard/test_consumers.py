@@ -1,3 +1,4 @@
+import asyncio
 import json
 from typing import Any
 
@@ -12,8 +13,9 @@ from collectors import keys
 from collectors.wire import encode
 from dashboard import jobs
 from dashboard.asgi import application
-from dashboard.live import logins
-from dashboard.live.jobfeed import job_feed
+from dashboard.fleet import the_fleet
+from dashboard.live import jobfeed, logins
+from dashboard.live.jobfeed import JobFeed, job_feed
 from dashboard.models import Job
 from dashboard.store.memory import MemoryStore
 from tests.made import ANNOUNCEMENT, PULSE, START_MS, announcement, frame
@@ -21,6 +23,7 @@ from tests.made import ANNOUNCEMENT, PULSE, START_MS, announcement, frame
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("memory_store")]
 
 JOB = ANNOUNCEMENT.job_id
+PATIENCE_S = 30
 
 
 async def cookie() -> bytes:
@@ -30,9 +33,25 @@ async def cookie() -> bytes:
     return f"sessionid={client.cookies['sessionid'].value}".encode()
 
 
+class Browser(WebsocketCommunicator):
+    """As patient as somebody in front of one: what all it does rests on waits a second."""
+
+    async def receive_output(self, *_: float) -> Any:
+        return await super().receive_output(PATIENCE_S)
+
+    async def wait(self, *_: float) -> None:
+        await super().wait(PATIENCE_S)
+
+
+@pytest.fixture(autouse=True)
+async def _only_when_told(memory_store: MemoryStore) -> None:
+    """The list is looked at when somebody tells of a change, and not every two seconds as well."""
+    jobfeed._feeds[asyncio.get_running_loop()] = JobFeed(the_fleet(), every_s=3_600)
+
+
 def socket(path: str, *, origin: bytes = b"http://localhost", cookie: bytes = b"") -> Any:
     headers = [(b"origin", origin), (b"host", b"localhost"), (b"cookie", cookie)]
-    return WebsocketCommunicator(application, path, headers=headers)
+    return Browser(application, path, headers=headers)
 
 
 @pytest.fixture
@@ -47,7 +66,7 @@ async def test_a_job_says_hello_and_then_sends_its_windows(memory_store: MemoryS
     hello = json.loads(await browser.receive_from())
     assert hello["type"] == "hello"
     memory_store.append(keys.frames(JOB), START_MS, encode(frame(0, (10,))))
-    batch = json.loads(await browser.receive_from(timeout=3))
+    batch = json.loads(await browser.receive_from())
     assert (batch["type"], batch["seq"], batch["t"]) == ("windows", hello["seq"] + 1, [START_MS])
     await browser.disconnect()
 
@@ -85,7 +104,7 @@ async def test_a_socket_ends_with_the_login_it_was_opened_with(
     else:
         eve.set_password("another one")
         await eve.asave()
-    assert (await browser.receive_output(timeout=5))["code"] == 4401
+    assert (await browser.receive_output())["code"] == 4401
     await browser.disconnect()
 
 

@@ -71,7 +71,7 @@ async def test_a_database_that_hangs_does_not_hang_the_answer(
 ) -> None:
     await memory_store.beat(60)
     over = threading.Event()
-    monkeypatch.setattr(health, "ANSWER_WITHIN_S", 0.1)
+    monkeypatch.setattr(health, "ANSWER_WITHIN_S", 1)
     monkeypatch.setattr(health, "_select", lambda: over.wait(60))
     try:
         response = await async_client.get("/readyz")

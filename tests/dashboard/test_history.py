@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from collectors.activity import Activity, Kind
 from collectors.wire import WINDOW_MS, Batch, ExecutorSample, TaskCounts
-from dashboard.history import History
+from dashboard.history import CORES, History
 from techniques.view import Resource, ResourceKind, View
 from tests.made import START_MS, frame
 
@@ -52,6 +52,18 @@ def test_the_oldest_windows_and_intervals_go() -> None:
     assert view.start_ms == START_MS + 5 * WINDOW_MS
     assert view.p99_ms == pytest.approx(np.arange(6, 16), rel=0.01)
     assert [each.duration_ms for each in view.of("gc")] == [100]
+
+
+def test_cores_are_those_of_the_largest_executor_and_not_the_drivers() -> None:
+    def running(**cores: int) -> View:
+        samples = tuple(ExecutorSample(who, "host", {CORES: each}) for who, each in cores.items())
+        history = History(10)
+        history.add([frame(0, executors=samples), frame(1)])
+        return history.view()
+
+    assert running(driver=16, first=2, second=4).cores == 4
+    assert running(driver=2).cores == 2
+    assert running().cores is None
 
 
 def test_a_long_silence_leaves_nothing_known() -> None:

@@ -21,7 +21,7 @@ def append(store: MemoryStore, at: int, payload: bytes | None = None) -> None:
 
 
 async def received(subscription: Subscription) -> dict[str, Any]:
-    message: dict[str, Any] = json.loads(await asyncio.wait_for(subscription.next(), timeout=3))
+    message: dict[str, Any] = json.loads(await asyncio.wait_for(subscription.next(), timeout=30))
     return message
 
 
@@ -82,7 +82,7 @@ async def test_reading_stops_when_the_last_browser_leaves(store: MemoryStore) ->
     hub.unsubscribe(JOB, subscription)
     task = hub._task
     assert task
-    await asyncio.wait_for(task, timeout=3)
+    await asyncio.wait_for(task, timeout=30)
     assert not hub._watched
 
 

@@ -61,7 +61,7 @@ def test_of_a_list_that_is_the_same_nothing_changed(fleet: dict[str, Item]) -> N
 
 
 async def read(feed: JobFeed, seen: int) -> tuple[int, dict[str, Any]]:
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(30):
         seen, text = await feed.next(seen)
     return seen, json.loads(text)
 
@@ -91,7 +91,7 @@ async def test_a_look_that_fails_does_not_end_the_list(
     with monkeypatch.context() as patched:
         patched.setattr(Fixed, "snapshot", broken)
         feed.join()
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(30):
             await tried.wait()
     assert (await read(feed, 0))[1]["full"]
     assert "the database is gone" in caplog.text

@@ -30,7 +30,7 @@ def held(leases: Leases) -> set[str]:
 
 
 async def until(condition: Callable[[], bool], *renewing: tuple[Leases, MemoryStore]) -> None:
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(30):
         while True:
             for leases, store in renewing:
                 await leases.renew(store)

@@ -52,6 +52,7 @@ def test_what_does_not_fit_is_said_and_changes_nothing(
     assert not AuditEntry.objects.exists()
 
 
+@pytest.mark.usefixtures("long_window")
 def test_somebody_at_an_open_browser_cannot_guess_the_password_either(page: Client) -> None:
     for _ in range(LOGIN_ACCOUNT.most):
         assert change(page, old="guess") == 200

@@ -147,10 +147,10 @@ async def test_following_from_the_beginning_gives_all(tried: Tried) -> None:
 
 
 async def test_following_wakes_for_a_frame_that_comes_while_it_waits(tried: Tried) -> None:
-    waiting = asyncio.create_task(tried.store.follow({FRAMES: -1}, wait_ms=5_000))
+    waiting = asyncio.create_task(tried.store.follow({FRAMES: -1}, wait_ms=60_000))
     await asyncio.sleep(0.05)
     entries = fill(tried, 1)
-    news = await asyncio.wait_for(waiting, timeout=2)
+    news = await asyncio.wait_for(waiting, timeout=30)
     assert list(news[FRAMES]) == entries
 
 

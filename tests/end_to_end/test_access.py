@@ -7,7 +7,7 @@ from playwright.sync_api import Page, expect
 from dashboard.testing.stack import Stack
 from tests.end_to_end.conftest import JOB_ID, PATIENCE_MS
 
-pytestmark = [pytest.mark.browser, pytest.mark.spark]
+pytestmark = [pytest.mark.browser, pytest.mark.spark, pytest.mark.quiet]
 
 PAGES = ("/", f"/jobs/{JOB_ID}", "/settings", "/people", "/audit", "/alerts", "/incidents")
 BAD = ("serious", "critical")

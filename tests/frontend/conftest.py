@@ -6,6 +6,7 @@ files of its folder, not as long as the session; no test there may ask for eithe
 """
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
@@ -51,19 +52,27 @@ def served() -> Iterator[Stack]:
         yield started
 
 
-@pytest.fixture
-def page(chromium: Browser) -> Iterator[Page]:
-    """A page of its own, so that no test sees another's storage."""
+@contextmanager
+def new_page(chromium: Browser) -> Iterator[Page]:
     context = chromium.new_context(
         viewport={"width": 1440, "height": 900}, timezone_id="Europe/Berlin"
     )
-    context.set_default_timeout(15_000)
+    context.set_default_timeout(30_000)
     yield context.new_page()
     context.close()
 
 
 @pytest.fixture
-def blank(page: Page, base: str) -> Page:
-    """A blank page on the static server: import() of a module works from here."""
-    page.goto(f"{base}/blank")
-    return page
+def page(chromium: Browser) -> Iterator[Page]:
+    """A page of its own, so that no test sees another's storage."""
+    with new_page(chromium) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def blank(chromium: Browser, base: str) -> Iterator[Page]:
+    """A blank page on the static server: import() of a module works from here. One for all tests
+    of a file: modules keep nothing, and a page takes longer to make than most of these tests."""
+    with new_page(chromium) as made:
+        made.goto(f"{base}/blank")
+        yield made

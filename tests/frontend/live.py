@@ -99,6 +99,9 @@ class Live(StandIn):
         asked = [parse_qs(query) for query in queries if query]
         return [(int(each["start_ms"][0]), int(each["end_ms"][0])) for each in asked]
 
+    def last_window_ms(self) -> int:
+        return int(chart(self.page).get_attribute("data-last-window-ms") or 0)
+
     def drawn(self) -> int:
         return int(chart(self.page).get_attribute("data-drawn") or 0)
 
@@ -112,6 +115,13 @@ def wait_for_chart(page: Page) -> None:
     expect(page.locator("[data-chart][data-zoomable]")).to_be_attached(timeout=30_000)
 
 
+def wait_for_all(live: Live) -> None:
+    """The chart, and every fetch that a page begins with: what is in view, what came until the
+    connection stood, and what is older."""
+    wait_for_chart(live.page)
+    live.until(lambda: live.fetches() == 3)
+
+
 def flow_until(live: Live, reached: Callable[[], bool]) -> None:
     """A batch as soon as 250 ms of windows have come, until something has happened."""
     for _ in range(60):
@@ -120,7 +130,8 @@ def flow_until(live: Live, reached: Callable[[], bool]) -> None:
         until(lambda: live.edge_ms() - live.sent_ms >= 250)
         live.flow()
         last_ms = (live.sent_ms - 1) // synthetic.WINDOW_MS * synthetic.WINDOW_MS
-        expect(chart(live.page)).to_have_attribute("data-last-window-ms", str(last_ms))
+        # Or later: a page that was held up for long fetches what it missed by itself.
+        live.until(lambda last_ms=last_ms: live.last_window_ms() >= last_ms)  # type: ignore[misc]
     raise AssertionError("not reached in 60 batches")
 
 
@@ -133,3 +144,16 @@ def flow_for(live: Live, seconds: float) -> None:
     """Long enough for a page that would redraw to have done so."""
     end_s = time.monotonic() + seconds
     flow_until(live, lambda: time.monotonic() > end_s)
+
+
+def flow_until_still(live: Live, seconds: float = 1) -> None:
+    """Until for so long nothing was drawn, though batches came: a redraw may have begun before."""
+    drawn, since_s = live.drawn(), time.monotonic()
+
+    def still() -> bool:
+        nonlocal drawn, since_s
+        if live.drawn() != drawn:
+            drawn, since_s = live.drawn(), time.monotonic()
+        return time.monotonic() - since_s >= seconds
+
+    flow_until(live, still)

@@ -21,6 +21,7 @@ from django.test import RequestFactory, override_settings
 from playwright.sync_api import Page, Route, WebSocketRoute
 
 from dashboard.safety import POLICY
+from tests.waiting import until
 
 ROOT = Path(__file__).resolve().parents[2]
 PLOTLY = Path(plotly.__file__).parent / "package_data" / "plotly.min.js"
@@ -115,6 +116,15 @@ class StandIn:
         self.page.on("console", self._listen)
         self.page.on("pageerror", lambda error: self.errors.append(str(error)))
         self.page.goto(f"{self.base}{path}")
+
+    def until(self, happened: Callable[[], bool]) -> None:
+        """Waits in the browser: while Python sleeps, nothing that the page asks is answered."""
+
+        def looked() -> bool:
+            self.page.wait_for_timeout(20)
+            return happened()
+
+        until(looked, every_s=0)
 
     def send(self, message: Json) -> None:
         self.sockets[-1].send(json.dumps(message))

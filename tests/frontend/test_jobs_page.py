@@ -1,3 +1,4 @@
+import re
 import time
 from typing import Any
 
@@ -47,10 +48,11 @@ def test_what_needs_a_look_comes_first(base: str, page: Page) -> None:
     expect(rows).to_have_count(3)
     expect(rows.nth(0)).to_contain_text("orders / enrich")
     expect(rows.nth(0)).to_contain_text("stale")
-    expect(rows.nth(0)).to_contain_text("43 s ago")
+    # The page counts on: how long its own start took is in it.
+    expect(rows.nth(0)).to_contain_text(re.compile(r"(?<!\d)(4[3-9]|5\d) s ago"))
     expect(rows.nth(1)).to_contain_text("running")
     expect(rows.nth(1)).not_to_contain_text("ago")
-    expect(rows.nth(2)).to_contain_text("2 h 1 min ago")
+    expect(rows.nth(2)).to_contain_text(re.compile("2 h [12] min ago"))
     expect(page.locator("[data-summary]")).to_have_text("3 jobs, 1 stale")
     assert stand_in.errors == []
 
@@ -148,7 +150,7 @@ def test_an_old_list_does_not_look_like_a_healthy_one(base: str, page: Page) -> 
 
 def test_a_browser_that_is_not_logged_in_is_sent_to_the_login(base: str, page: Page) -> None:
     shown(base, page, Answer(401, {"title": "Not logged in", "status": 401}))
-    page.wait_for_url(f"{base}/login?next=%2F")
+    expect(page).to_have_url(f"{base}/login?next=%2F")
 
 
 def test_nothing_overflows_a_narrow_screen(base: str, page: Page) -> None:
@@ -192,7 +194,7 @@ def test_a_silent_job_is_stale_and_violates_nothing(base: str, page: Page) -> No
     shown(base, page, listed([stale]))
     row = page.locator("tbody tr")
     expect(row).to_have_attribute("data-state", "stale")
-    expect(row).to_contain_text("45 s ago")
+    expect(row).to_contain_text(re.compile(r"(?<!\d)(4[5-9]|5\d) s ago"))
     expect(row).not_to_have_class("violated")
     dot, running = page.evaluate("""() => {
       const colour = () => getComputedStyle(document.querySelector("tbody .dot")).backgroundColor;
@@ -211,7 +213,7 @@ def test_filters_are_in_the_address(base: str, page: Page) -> None:
     page.get_by_label("State").select_option("")
     page.get_by_role("button", name="ads").first.click()
     expect(rows).to_have_count(4)
-    assert page.url.endswith("/?search=team&tag=ads")
+    expect(page).to_have_url(re.compile(r"/\?search=team&tag=ads$"))
     expect(page.locator("[data-tag-filter]")).to_have_value("ads")
     expect(page.locator("[data-summary]")).to_contain_text("4 of 40 jobs")
 

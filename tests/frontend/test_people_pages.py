@@ -26,7 +26,7 @@ def log_in(running: Stack, chromium: Browser) -> Iterator[Callable[[str, str], P
 
     def as_somebody(name: str, password: str) -> Page:
         context = chromium.new_context(viewport={"width": 1440, "height": 900})
-        context.set_default_timeout(15_000)
+        context.set_default_timeout(30_000)
         contexts.append(context)
         page = context.new_page()
         page.goto(running.url)
@@ -63,6 +63,7 @@ def added(page: Page, running: Stack, name: str, role: str) -> str:
     page.locator("[data-add] [name=role]").select_option(role)
     page.get_by_role("button", name="Add", exact=True).click()
     expect(page.get_by_role("row", name=name)).to_be_visible()
+    expect(page.locator("[data-secret]")).to_have_text(re.compile(r"\S"))
     return page.locator("[data-secret]").inner_text()
 
 
@@ -121,7 +122,7 @@ def test_somebody_is_added_promoted_and_disabled_and_the_audit_tells_all_of_it(
     page.get_by_label("Who").fill("nobody")
     page.keyboard.press("Enter")
     expect(page.get_by_text("No entry matches")).to_be_visible()
-    assert "who=nobody" in page.url
+    expect(page).to_have_url(re.compile("who=nobody"))
 
 
 def test_a_viewer_sees_no_controls_that_are_not_theirs(

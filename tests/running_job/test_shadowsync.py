@@ -23,7 +23,12 @@ from techniques.detectors.checkpoints import Stage, stages
 from tests.end_to_end.conftest import JOB_ID, PATIENCE_MS, log_in
 from tests.waiting import until
 
-pytestmark = [pytest.mark.browser, pytest.mark.spark, pytest.mark.timeout(420)]
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.spark,
+    pytest.mark.quiet,
+    pytest.mark.timeout(420),
+]
 
 SHADOWSYNC = {"scheduled_shadowsync", "statistical_shadowsync"}
 CARD = "#technique-shadowsync"

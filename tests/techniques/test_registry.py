@@ -20,12 +20,33 @@ def test_every_technique_has_a_controller_and_a_realizer() -> None:
         assert callable(registry.realizer(name).orders)
 
 
-def test_the_collector_needs_no_numpy_to_know_the_techniques() -> None:
-    code = f"import sys; from techniques.registry import Registry; r = Registry(['{ECHO}']); "
-    code += "[r.realizer(n) for n in r.techniques]; print('numpy' in sys.modules)"
-    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+def test_a_picture_is_there_for_those_that_have_one() -> None:
+    registry = Registry([ECHO, "tests.techniques.stepping"])
 
-    assert said.stdout.strip() == "False"
+    assert registry.picture("echo") is None
+    for name in ("shadowsync", "stepping"):
+        picture = registry.picture(name)
+        assert picture
+        assert callable(picture.figure)
+
+
+def test_the_collector_needs_no_numpy_to_know_the_techniques() -> None:
+    assert imported("[r.realizer(n) for n in r.techniques]") == []
+
+
+def test_scipy_waits_for_a_curve_to_look_at() -> None:
+    """A server that only shows cards never needs it."""
+    asked = "[(r.controller(n), r.picture(n)) for n in r.techniques]"
+
+    assert imported(asked) == ["numpy"]
+
+
+def imported(asked: str) -> list[str]:
+    """What of the heavy ones is in a process that did so."""
+    code = f"import sys; from techniques.registry import Registry; r = Registry(['{ECHO}']); "
+    code += f"{asked}; print(*(n for n in ('numpy', 'scipy', 'kneed') if n in sys.modules))"
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return said.stdout.split()
 
 
 def test_packages_are_listed_with_commas() -> None:

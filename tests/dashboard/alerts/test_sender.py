@@ -48,11 +48,11 @@ def test_nor_is_one_to_the_receiver_itself(receiver: Received) -> None:
     assert [each["path"] for each in receiver.seen] == ["/redirect?to=/ok"]
 
 
-@pytest.mark.parametrize("path", ["slow?s=5", "drip"])
+@pytest.mark.parametrize("path", ["slow?s=60", "drip"])
 def test_the_deadline_is_that_of_the_whole_attempt(receiver: Received, path: str) -> None:
     started = time.monotonic()
     answer = post(receiver.url(path), deadline_s=0.5)
-    assert time.monotonic() - started < 3
+    assert time.monotonic() - started < 30
     assert answer.error == "no whole answer within 0.5 s"
     assert answer.duration_ms >= 500
 
@@ -106,7 +106,7 @@ def test_a_name_that_changes_its_mind_is_asked_only_once(receiver: Received) -> 
 def test_a_name_that_leads_inside_is_refused_whatever_it_led_to_before(receiver: Received) -> None:
     public = ip_network("192.0.2.0/24")  # stands for one: nobody is there
     answers = iter([["192.0.2.1"], ["127.0.0.1"]])
-    rebinding = Sender((public,), deadline_s=0.2, resolve=lambda host, port: next(answers))
+    rebinding = Sender((public,), deadline_s=2, resolve=lambda host, port: next(answers))
     url = f"http://rebind.example:{receiver.port}/ok"
     assert not rebinding.post(url, {}, BODY).error.startswith("refused")
     assert rebinding.post(url, {}, BODY).error.startswith("refused: the name resolves to")
@@ -134,7 +134,7 @@ def test_a_resolver_that_hangs_does_not_stretch_the_deadline() -> None:
     done = threading.Event()
 
     def resolve(host: str, port: int) -> list[str]:
-        done.wait(20)
+        done.wait(60)
         return []
 
     started = time.monotonic()
@@ -143,7 +143,7 @@ def test_a_resolver_that_hangs_does_not_stretch_the_deadline() -> None:
     finally:
         done.set()
     assert answer.error == "no whole answer within 0.3 s"
-    assert time.monotonic() - started < 5
+    assert time.monotonic() - started < 30
 
 
 @pytest.fixture

@@ -25,7 +25,7 @@ from dashboard.testing.running import Running
 from tests.dashboard.alerts.received import Received
 from tests.waiting import until
 
-LEASE_MS = 2_500
+LEASE_MS = 4_500
 # Processes of Python and Django on a machine that has other things to do.
 PATIENCE_S = 60
 

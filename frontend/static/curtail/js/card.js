@@ -3,6 +3,7 @@
 import { mayOperate } from "./role.js";
 import { element } from "./dom.js";
 import { age, count, duration, text } from "./format.js";
+import { scatter } from "./scatter.js";
 import { clockTime, zoneName } from "./times.js";
 
 const MODES = ["off", "advise", "act"];
@@ -18,6 +19,7 @@ export function card(item, { zone, nowMs, unfolded, onMode }) {
     conditions(item),
     chosenOptions(item),
     decision(item, zone, unfolded),
+    item.figure ? scatter(item.figure) : null,
     effect(item, zone),
   );
 }

@@ -1,0 +1,171 @@
+"""Which partitions of a stage write their snapshots in the same batch, from a job's windows.
+
+A store that keeps changelogs flushes when a commit writes a snapshot, and uploads that later; one
+that does not uploads at every commit. So changelogs show as commits without an upload, and a
+snapshot as a flush during a commit.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from techniques.detectors import latency
+from techniques.detectors.aftermath import LOUD, NOTICED_MS, RAISED, SIGNIFICANT
+from techniques.detectors.checkpoints import IN_PHASE_SHARE
+from techniques.detectors.latency import Rise
+from techniques.intervals import NONE, Floats, Intervals, Ints
+from techniques.model import Conditions, Evidence
+from techniques.view import View
+
+# Without changelogs there are as many uploads as commits; a few may be missing at the edges.
+COMMITS_PER_UPLOAD = 1.5
+# What is told in milliseconds may be off by some.
+SLACK_MS = 20
+FEWEST_TOGETHER = 2
+
+
+@dataclass(frozen=True, eq=False)
+class SnapshotStage:
+    """One stateful operator with changelogs. A row is a snapshot: its batch and its partition."""
+
+    operator: int
+    batch: Ints
+    partition: Ints
+    rise: Rise | None = None
+
+    @cached_property
+    def instances(self) -> int:
+        return len(np.unique(self.partition))
+
+    @cached_property
+    def share(self) -> float:
+        """Of the partitions, that write in the same batch as a snapshot has on average."""
+        _, which, partitions = np.unique(self.batch, return_inverse=True, return_counts=True)
+        return float(partitions[which].mean()) / self.instances
+
+    @cached_property
+    def together(self) -> Ints:
+        """Batches in which most of them do."""
+        batches, partitions = np.unique(self.batch, return_counts=True)
+        found: Ints = batches[partitions >= max(2, IN_PHASE_SHARE * self.instances)]
+        return found
+
+    @cached_property
+    def every(self) -> int | None:
+        """From a partition's snapshot to its next, in batches."""
+        order = np.lexsort((self.batch, self.partition))
+        steps = np.diff(self.batch[order])[np.diff(self.partition[order]) == 0]
+        return int(np.median(steps)) if len(steps) else None
+
+    @property
+    def in_phase(self) -> bool:
+        return self.share >= IN_PHASE_SHARE and len(self.together) >= FEWEST_TOGETHER
+
+    @property
+    def is_noticed(self) -> bool:
+        if not self.in_phase or self.rise is None or self.rise.p_value > SIGNIFICANT:
+            return False
+        raised = self.rise.ratio >= RAISED and self.rise.added_ms >= NOTICED_MS
+        return raised or self.rise.ratio >= LOUD
+
+    @property
+    def title(self) -> str:
+        turn = f", every {self.every} batches" if self.every else ""
+        return (
+            f"stage {self.operator}: {self.share:.0%} of {self.instances} state stores write "
+            f"their snapshots in the same batch{turn}"
+        )
+
+    @property
+    def evidence(self) -> tuple[Evidence, ...]:
+        said = Evidence("partitions that snapshot in the same batch", f"{self.share:.0%}")
+        return (said, *(self.rise.evidence if self.rise and self.is_noticed else ()))
+
+
+def with_changelogs(view: View) -> list[int]:
+    """Operators whose state stores keep changelogs, as far as they flushed."""
+    return view.once(_operators)
+
+
+def snapshot_stages(view: View) -> list[SnapshotStage]:
+    """Those of them of which several state stores wrote a snapshot."""
+    return view.once(_stages)
+
+
+def snapshot_conditions(view: View) -> Conditions | None:
+    """What snapshots say of whether the technique helps; None where there are no changelogs."""
+    known = snapshot_stages(view)
+    if not known:
+        return None
+    if noticed := next((each for each in known if each.is_noticed), None):
+        return Conditions(True, noticed.title)
+    if in_phase := next((each for each in known if each.in_phase), None):
+        return Conditions(False, f"{in_phase.title}, but p99 is not found to be higher then")
+    if any(each.every is None for each in known):
+        return Conditions(None, "there were too few snapshots so far")
+    return Conditions(False, "the state stores write their snapshots in different batches already")
+
+
+def _operators(view: View) -> list[int]:
+    commits, flushes, uploads = view.of("commit"), view.of("flush"), view.of("snapshot")
+
+    def count(intervals: Intervals, operator: int) -> int:
+        return int(np.count_nonzero(intervals.operator == operator))
+
+    return [
+        each
+        for each in sorted(set(flushes.operator.tolist()) - {NONE})
+        if count(commits, each) > COMMITS_PER_UPLOAD * count(uploads, each)
+    ]
+
+
+def _stages(view: View) -> list[SnapshotStage]:
+    commits, flushes, batches = view.of("commit"), view.of("flush"), view.of("batch")
+    found = []
+    for operator in with_changelogs(view) if len(batches) else ():
+        written = _during(
+            flushes[flushes.operator == operator], commits[commits.operator == operator]
+        )
+        at, known = _within(written.start_ms, batches)
+        stage = _stage(view, batches, operator, at[known], written.partition[known])
+        if stage.instances > 1:
+            found.append(stage)
+    return found
+
+
+def _stage(
+    view: View, batches: Intervals, operator: int, batch: Ints, partition: Ints
+) -> SnapshotStage:
+    pairs = np.unique(np.column_stack((batch, partition)), axis=0)
+    stage = SnapshotStage(operator, pairs[:, 0], pairs[:, 1])
+    if not len(pairs) or not stage.in_phase:
+        return stage
+    is_marked = np.isin(np.arange(len(batches)), stage.together)
+    marked, others = (
+        view.between(batches.start_ms[which], batches.end_ms[which])
+        for which in (is_marked, ~is_marked)
+    )
+    rise = latency.against(view, marked, others)
+    return SnapshotStage(operator, stage.batch, stage.partition, rise)
+
+
+def _during(flushes: Intervals, commits: Intervals) -> Intervals:
+    """Flushes that a commit of the same store waited for."""
+    origin = min(float(commits.start_ms.min()), float(flushes.start_ms.min())) - SLACK_MS
+    lane = max(float(commits.end_ms.max()), float(flushes.end_ms.max())) - origin + 2 * SLACK_MS
+    # One axis for all partitions, each in a stretch of its own.
+    begins = commits.partition * lane + commits.start_ms - origin
+    at = flushes.partition * lane + flushes.start_ms - origin
+    order = np.argsort(begins)
+    which = np.searchsorted(begins[order], at + SLACK_MS, side="right") - 1
+    ends = (begins + commits.duration_ms)[order]
+    return flushes[(which >= 0) & (at <= ends[np.maximum(which, 0)] + SLACK_MS)]
+
+
+def _within(moments_ms: Floats, batches: Intervals) -> tuple[Ints, NDArray[np.bool_]]:
+    """Of each moment its batch, and whether it has one: a batch is told when it has ended."""
+    at = np.searchsorted(batches.start_ms, moments_ms, side="right") - 1
+    known = (at >= 0) & (moments_ms <= batches.end_ms[np.maximum(at, 0)])
+    return at, known

@@ -1,0 +1,32 @@
+from types import SimpleNamespace
+
+import pytest
+
+from dashboard.cli.root import ROOT
+from dashboard.cli.test import HALVES
+from tests.sharing import OneSparkAtATime, needs_spark
+
+ROCKS, TASKS = "tests/collectors/test_levers.py", "tests/collectors/test_task_events.py"
+WIRE = "tests/collectors/test_wire.py"
+
+
+def unit(nodeid: str) -> str:
+    """With which others it goes to one worker."""
+    handing_out = object.__new__(OneSparkAtATime)
+    handing_out.config = SimpleNamespace(rootpath=ROOT)
+    return handing_out._split_scope(nodeid)
+
+
+def test_all_that_needs_spark_goes_to_one_worker_and_the_rest_by_file() -> None:
+    assert unit(f"{ROCKS}::test_one") == unit(f"{TASKS}::test_other[a::b]")
+    assert unit(f"{WIRE}::test_one") == unit(f"{WIRE}::test_other") == WIRE
+
+
+def test_what_is_marked_is_found_by_its_text(request: pytest.FixtureRequest) -> None:
+    for item in request.session.items:
+        assert needs_spark(item.path) or not item.get_closest_marker("spark")
+
+
+def test_every_test_is_in_one_of_both_halves() -> None:
+    together, alone = (words[words.index("-m") + 1] for words in HALVES.values())
+    assert together == f"not {alone}"

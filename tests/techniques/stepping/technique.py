@@ -1,0 +1,8 @@
+from techniques.model import Option, OptionKind, Technique
+
+TECHNIQUE = Technique(
+    name="stepping",
+    title="Stepping",
+    sentence="Counts how often it looked at this run of the job.",
+    options=(Option("from", "From", OptionKind.INT, 1, low=1, high=9),),
+)
