@@ -1,0 +1,136 @@
+"""The protocol as machine code: compiled once by Numba, kept in a file, loaded in milliseconds.
+
+Importing Numba takes a second and compiling some more, and every Python worker of a job would pay
+both. So the object code of the entry points is kept in a folder of the user's own, named for all
+that it depends on: our sources, the versions of Numba and Python, and the processor. With it, a
+process needs llvmlite alone.
+"""
+
+import contextlib
+import ctypes
+import functools
+import hashlib
+import logging
+import os
+import platform
+import stat
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, Final
+
+import llvmlite.binding as llvm
+
+_log = logging.getLogger(__name__)
+
+# Each with the number of its arguments.
+ENTRIES: Final = {
+    "send": 9,
+    "receive": 3,
+    "done": 2,
+    "resume": 1,
+    "give_up": 3,
+    "mend": 3,
+    "depth": 1,
+}
+SEND_BODY: Final = 4
+_SOURCES = ("layout.py", "atomics.py", "protocol.py", "compiled.py", "build.py")
+CACHE_VARIABLE = "CURTAIL_CACHE_DIR"
+
+Entry = Callable[..., int]
+
+
+@functools.cache
+def entries() -> dict[str, Entry]:
+    """The entry points as functions that release the interpreter's lock while they run."""
+    return loaded(_object())
+
+
+def loaded(code: bytes) -> dict[str, Entry]:
+    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine())
+    engine.add_object_file(llvm.ObjectFileRef.from_data(code))
+    engine.finalize_object()
+    _engines.append(engine)
+    found: dict[str, Entry] = {}
+    for name, count in ENTRIES.items():
+        kinds: list[Any] = [ctypes.c_int64] * count
+        if name == "send":
+            # Takes integers, and `bytes`, whose address it passes.
+            kinds[SEND_BODY] = ctypes.c_void_p
+        found[name] = ctypes.CFUNCTYPE(ctypes.c_int64, *kinds)(engine.get_function_address(name))
+    return found
+
+
+# Machine code lives as long as its engine.
+_engines: list[Any] = []
+
+
+@functools.cache
+def machine() -> Any:
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    return llvm.Target.from_default_triple().create_target_machine(
+        cpu=llvm.get_host_cpu_name(),
+        features=llvm.get_host_cpu_features().flatten(),
+        opt=2,
+        jit=True,
+    )
+
+
+def _object() -> bytes:
+    name = f"ring-{_fingerprint()}.o"
+    for folder in _folders():
+        with contextlib.suppress(OSError):
+            return _read(folder / name)
+    # Only here: importing it imports Numba.
+    from techniques.pool.build import object_code
+
+    code = object_code()
+    for folder in _folders():
+        try:
+            _write(folder / name, code)
+            break
+        except OSError as error:
+            _log.debug("cannot keep compiled code in %s: %s", folder, error)
+    return code
+
+
+def _fingerprint() -> str:
+    here = Path(__file__).parent
+    parts = [hashlib.sha256((here / name).read_bytes()).hexdigest() for name in _SOURCES]
+    parts += [version("numba"), version("llvmlite"), sys.version, platform.machine()]
+    parts += [llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()]
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:24]
+
+
+def _folders() -> Iterator[Path]:
+    if chosen := os.environ.get(CACHE_VARIABLE):
+        yield Path(chosen)
+    yield Path(__file__).parent / "__pycache__"
+    cache = os.environ.get("XDG_CACHE_HOME")
+    if cache or "HOME" in os.environ:
+        yield Path(cache or Path.home() / ".cache") / "curtail"
+    yield Path(tempfile.gettempdir()) / f"curtail-{os.getuid()}"
+
+
+def _read(path: Path) -> bytes:
+    """What somebody else could have written is not run."""
+    for part in (path.parent, path):
+        found = part.stat()
+        theirs = found.st_uid not in (os.getuid(), 0)
+        if theirs or found.st_mode & stat.S_IWOTH:
+            raise PermissionError(f"{part} may be written by others")
+    return path.read_bytes()
+
+
+def _write(path: Path, code: bytes) -> None:
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    draft = path.with_suffix(f".{os.getpid()}")
+    try:
+        draft.write_bytes(code)
+        draft.chmod(0o644)
+        draft.rename(path)
+    finally:
+        draft.unlink(missing_ok=True)
