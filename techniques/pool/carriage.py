@@ -1,4 +1,4 @@
-"""Messages through rings; one that no ring could ever hold goes through a file beside them."""
+"""Messages through rings; one that is too large for a ring goes through a file beside them."""
 
 import os
 import uuid
@@ -6,10 +6,13 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from techniques.pool.chunks import Garbled, Head, Part, packed, unpacked
+from techniques.pool.chunks import Garbled, Head, Part, packed, size, unpacked
+from techniques.pool.errors import WriterLost
 from techniques.pool.ring import Ring
 
 SPILLED = "spilled"
+# A message beyond this part of a ring would have to wait until the ring is nearly empty.
+LARGE = 4
 
 
 class Parcel:
@@ -23,14 +26,17 @@ class Parcel:
 
     def offer(self, ring: Ring, timeout_s: float = 0) -> bool:
         """False when there was no room in time."""
+        if self._file is None and size(self._parts) > ring.limit_bytes // LARGE:
+            self._file = self._spilled()
         if self._file is None:
-            try:
-                return ring.send([packed(self.head), *self._parts], timeout_s=timeout_s)
-            except ValueError:
-                self._spill()
-        assert self._file is not None
-        head = self.head._replace(spilled=1)
-        return ring.send([packed(head), self._file.encode()], timeout_s=timeout_s)
+            message = [packed(self.head), *self._parts]
+        else:
+            message = [packed(self.head._replace(spilled=1)), self._file.encode()]
+        try:
+            return ring.send(message, timeout_s=timeout_s)
+        except WriterLost:
+            # The other side took us for dead while we stood still: it has not got it.
+            return False
 
     def drop(self) -> None:
         """It will not be sent any more."""
@@ -38,13 +44,13 @@ class Parcel:
             with suppress(OSError):
                 os.unlink(os.path.join(self._folder, self._file))
 
-    def _spill(self) -> None:
+    def _spilled(self) -> str:
         # The owner is in the name, so that what a dead task left can be found.
         name = spill_prefix(self.head.slot, self.head.generation) + uuid.uuid4().hex
         with open(os.path.join(self._folder, name), "xb") as file:
             for part in self._parts:
                 file.write(part)
-        self._file = name
+        return name
 
 
 def opened(folder: str, body: bytes) -> tuple[Head, memoryview]:

@@ -20,6 +20,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 from techniques.pool.identity import Process
 
@@ -39,10 +40,8 @@ class Meeting:
 
     @classmethod
     def of(cls, application: str, name: str, digest: str) -> "Meeting":
-        root = Path(tempfile.gettempdir(), f"curtail-pools-{os.getuid()}")
-        # Processes of another container have other pids: they cannot look after one another.
-        space = os.stat("/proc/self/ns/pid").st_ino
-        folder = root / f"{space}-{application}-{name}-{digest}"
+        root = meeting_root()
+        folder = root / f"{space()}-{application}-{name}-{digest}"
         for made in (root, folder):
             made.mkdir(mode=PRIVATE, exist_ok=True)
             status = made.lstat()
@@ -53,9 +52,23 @@ class Meeting:
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        with open(self.folder / "lock", "w") as file:
-            fcntl.flock(file, fcntl.LOCK_EX)
+        file = self._lock()
+        try:
             yield
+        finally:
+            file.close()
+
+    def _lock(self) -> IO[str]:
+        while True:
+            self.folder.mkdir(mode=PRIVATE, exist_ok=True)
+            with suppress(FileNotFoundError):
+                file = open(self.folder / "lock", "w")  # noqa: SIM115
+                fcntl.flock(file, fcntl.LOCK_EX)
+                # While we waited, the last supervisor may have taken the place away.
+                with suppress(FileNotFoundError):
+                    if os.path.samestat(os.fstat(file.fileno()), os.stat(file.name)):
+                        return file
+                file.close()
 
     def current(self) -> str | None:
         """The folder of the pool that lives here, if one does."""
@@ -73,9 +86,22 @@ class Meeting:
 
     def forget(self, where: str) -> None:
         """Called by a supervisor that ends: not if another one has taken its place."""
-        with self.locked(), suppress(OSError):
-            if (self.folder / "current").read_text().startswith(f"{where} "):
-                (self.folder / "current").unlink()
+        with self.locked():
+            try:
+                ours = (self.folder / "current").read_text().startswith(f"{where} ")
+            except FileNotFoundError:
+                ours = True
+            if ours:
+                remove(str(self.folder))
+
+
+def meeting_root() -> Path:
+    return Path(tempfile.gettempdir(), f"curtail-pools-{os.getuid()}")
+
+
+def space() -> int:
+    """Processes of another container have other pids: they cannot look after one another."""
+    return os.stat("/proc/self/ns/pid").st_ino
 
 
 def ring_path(where: str, instance: int, incarnation: int) -> str:

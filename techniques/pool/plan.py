@@ -46,8 +46,8 @@ class Plan:
 
     @property
     def digest(self) -> str:
-        """Two pools with the same name and other operators are two pools."""
-        seen = hashlib.sha256(repr((self.chunk_rows, self.memory_bytes, self.policy)).encode())
+        """Of what all tasks share: with the same name and other operators it is another pool."""
+        seen = hashlib.sha256(repr((self.memory_bytes, self.policy, self.idle_s)).encode())
         for stage in self.stages:
             seen.update(f"{stage.name} {stage.instances} {len(stage.pickled)} ".encode())
             seen.update(stage.pickled)
