@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from techniques.pool.pooled import pooled
+    from techniques.pool.on_spark import pooled
 
 __all__ = ["pooled"]
 
@@ -11,7 +11,7 @@ __all__ = ["pooled"]
 def __getattr__(name: str) -> Any:
     # Rings are used by processes that need neither Arrow nor Spark, a second of imports each.
     if name == "pooled":
-        from techniques.pool.pooled import pooled
+        from techniques.pool.on_spark import pooled
 
         return pooled
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -11,11 +11,11 @@ from pathlib import Path
 
 from techniques.pool.begin import PoolUnavailable, joined
 from techniques.pool.carriage import spill_prefix
+from techniques.pool.identity import Process
 from techniques.pool.outlet import Outlet
-from techniques.pool.page import ENDING, Page
+from techniques.pool.page import ENDING
 from techniques.pool.place import Meeting, result_path
 from techniques.pool.plan import Plan
-from techniques.pool.identity import Process
 from techniques.pool.ring import Ring
 
 

@@ -10,10 +10,10 @@ from contextlib import suppress
 from pathlib import Path
 
 from techniques.pool import room
+from techniques.pool.identity import Process, owner
 from techniques.pool.page import RUNNING, Page
 from techniques.pool.place import PREFIX, Meeting, local_dirs, register, sweep
 from techniques.pool.plan import Plan
-from techniques.pool.identity import Process, owner
 
 START_S = 120.0
 TRIES = 3

@@ -39,8 +39,8 @@ def parent_of(pid: int) -> int:
 def owner() -> Process:
     """For whom this process works: the executor's JVM if it is a Spark Python worker, else itself.
 
-    A Python worker is a child of the JVM or of a daemon that is; the daemon may be replaced, the JVM
-    is the executor.
+    A Python worker is a child of the JVM or of a daemon that is; the daemon may be replaced, the
+    JVM is the executor.
     """
     pid = parent_of(os.getpid())
     while pid > 1:

@@ -2,7 +2,7 @@
 
 It never waits for room. A result that the next ring has no room for is *parked*, and the instance
 goes on taking chunks; as every consumer always consumes, no circle of full rings can stand still.
-What is parked is bounded by the windows of the tasks: no task has more chunks in the pool than that.
+What is parked is bounded by the windows of the tasks: none has more chunks in the pool than that.
 """
 
 import ctypes

@@ -1,8 +1,8 @@
 """The owner of chunks: hands them to instances, keeps each one until its result is back.
 
-Whoever dies, nothing is lost: the chunks of a dead instance are handed out again, and those of a pool
-whose supervisor died go to the next pool. Nothing is doubled either: a result whose chunk is not
-waited for any more is dropped.
+Whoever dies, nothing is lost: the chunks of a dead instance are handed out again, and those of a
+pool whose supervisor died go to the next pool. Nothing is doubled either: a result whose chunk is
+not waited for any more is dropped.
 
 It never waits for room in an instance's ring without taking results meanwhile: see
 `techniques.pool.instance` for the other half of why nothing can stand still.
@@ -246,7 +246,7 @@ class Owner:
                 if blamed.deaths >= MOST_DEATHS:
                     raise InstancesDied(
                         f"{MOST_DEATHS} instances of the pool {self.plan.name} died while they "
-                        f"worked on the same chunk of {blamed.chunk.rows} rows; see the executor's stderr"
+                        f"worked on one chunk of {blamed.chunk.rows} rows; see the executor's stderr"
                     )
         # Where in a chain a chunk is, only the one knows who has it: if somebody further on died,
         # all are sent anew. Results that come twice are dropped.

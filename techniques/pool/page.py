@@ -3,7 +3,7 @@
 Little-endian words of 8 bytes in a mapped file named `page`; every word has one writer (named
 below) and is written by one aligned store, so a reader never sees half a value and needs no lock.
 Counters only grow: a reader that looks every 50 ms takes differences, and misses nothing if it
-looks late. Times are CLOCK_MONOTONIC in nanoseconds, which is one clock for all processes of a host.
+looks late. Times are CLOCK_MONOTONIC in nanoseconds, one clock for all processes of a host.
 
     header, 64 words                                                         written by
        0  magic "CurtailP"                                                   supervisor
@@ -46,8 +46,8 @@ import os
 import struct
 from typing import Self
 
-from techniques.pool.plan import Plan
 from techniques.pool.identity import Process
+from techniques.pool.plan import Plan
 
 MAGIC = int.from_bytes(b"CurtailP", "little")
 VERSION = 1

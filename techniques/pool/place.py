@@ -7,7 +7,7 @@ Spark's local folders where shared memory is small:
 
     plan               what the pool is made of          owners/PID-STARTED   for whom it works
     supervisor         whose pool it is                  page                 techniques.pool.page
-    in-I-N             ring of instance I, life N        result-S-G           ring of the task in slot S
+    in-I-N             ring of instance I, life N        result-S-G           ring of slot S's task
     spilled-S-G-…      a message too large for a ring    stillborn-I          why I did not come up
 """
 

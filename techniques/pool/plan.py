@@ -78,7 +78,9 @@ def stages_of(
     made: list[Stage] = []
     for one, count in zip(operators, counts, strict=True):
         if not callable(one):
-            raise TypeError(f"an operator is a function from RecordBatch to RecordBatch, not {one!r}")
+            raise TypeError(
+                f"an operator is a function from RecordBatch to RecordBatch, not {one!r}"
+            )
         within("instances", count, MOST_INSTANCES)
         taken = {stage.name for stage in made}
         made.append(Stage(_distinct(_plain(one), taken), count, cloudpickle.dumps(one)))

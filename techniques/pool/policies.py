@@ -1,13 +1,13 @@
 """Which instance gets the next chunk.
 
 A policy is asked by whoever hands a chunk on: a Spark task for the first operator of a chain, an
-instance for the next one. Each of them has a policy object of its own, so a policy needs no lock and
-what it remembers is what this one dispatcher did. Which policy is in force stands in the pool's
+instance for the next one. Each of them has a policy object of its own, so a policy needs no lock,
+and what it remembers is what this one dispatcher did. Which policy is in force stands in the pool's
 control page (`techniques.pool.page`) and is looked up for every chunk, so a switch holds from the
 next chunk on.
 
-A new policy is a class here and a line in `POLICIES`; its number is what the page holds, so a number
-is never given twice. A policy that needs to know more than queue lengths gets it through `Instances`.
+A new policy is a class here and a line in `POLICIES`; its number is what the page holds, so a
+number is never given twice. A policy that needs more than queue lengths gets it by `Instances`.
 """
 
 from collections.abc import Callable, Sequence

@@ -1,8 +1,8 @@
 """The supervisor of one pool: starts its instances, replaces dead ones, tidies up at the end.
 
 No chunk goes through it. It is a process of its own session, so that it outlives the Spark Python
-worker which started it, and it ends when nobody it works for lives any more, or nobody used the pool
-for a while. Instances are forked from it, so they need not import Arrow and Numba again: a dead one
+worker which started it, and it ends when nobody it works for lives any more, or nobody used the
+pool for a while. Instances are forked from it, so they need not import Arrow again: a dead one
 is replaced within milliseconds plus what its operator needs to load. It has no threads of its own
 and never loads an operator itself, for what a fork copies of either is broken.
 
@@ -18,8 +18,11 @@ import traceback
 from contextlib import suppress
 from pathlib import Path
 
+import pyarrow as pa
+
 from techniques.pool import instance
 from techniques.pool.carriage import spill_prefix
+from techniques.pool.identity import Process
 from techniques.pool.logs import say
 from techniques.pool.page import BEGUN, DEAD, ENDING, RUNNING, Page
 from techniques.pool.place import (
@@ -32,7 +35,6 @@ from techniques.pool.place import (
 )
 from techniques.pool.plan import Plan
 from techniques.pool.policies import number_of
-from techniques.pool.identity import Process
 from techniques.pool.ring import Ring
 
 TICK_S = 0.025
@@ -186,6 +188,8 @@ def main(argv: list[str]) -> int:
     own = Process.this()
     Path(where, "supervisor").write_text(f"{own.pid} {own.started}")
     plan, ring_bytes = pickle.loads(Path(where, "plan").read_bytes())
+    # Arrow looks for pandas when it first converts a value: once here, and not in every instance.
+    pa.array([1]).to_pylist()
     supervisor: Supervisor | None = None
     try:
         supervisor = Supervisor(where, plan, ring_bytes)

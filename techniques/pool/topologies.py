@@ -1,13 +1,13 @@
 """The papers' topologies, each once: for tests, benchmarks and examples.
 
-The source of a topology is whoever drives it, so a topology here is the chain behind the source, one
-tuple a row. Rates and numbers of tasks are the papers'; they ran on clusters, so a caller on one
-machine says its own (`Topology.with_tasks`).
+The source of a topology is whoever drives it, so a topology here is the chain behind the source,
+one tuple a row. Rates and numbers of tasks are the papers'; they ran on clusters, so a caller on
+one machine says its own (`Topology.with_tasks`).
 
 | name | paper | operators behind the source | tasks each | tuples a second |
 | --- | --- | --- | --- | --- |
 | exclamation | Du & Gupta, 5.1.1 | 3 × append "!" | 5 | not told |
-| cpu_line | Du & Gupta, 5.1.3 | 3 × 200 000 arithmetic operations | 5 (3 in scenario a) | not told |
+| cpu_line | Du & Gupta, 5.1.3 | 3 × 200 000 arithmetic operations | 5 (3 in one run) | not told |
 | word_count | Hone, 6.1 | split, count | 10 | 1 170 to 1 330 |
 | page_load | Du & Gupta, 5.2; Henge, 8 | transform, filter, aggregate, output | 5 | 5 × 240 |
 | processing | Du & Gupta, 5.2 | transform, filter, transform, output | 5 | 5 × 240 |
@@ -15,9 +15,9 @@ machine says its own (`Topology.with_tasks`).
 | throughput | TurboStream, VI-C | 2 × pass on | 5 | 1 000 and more |
 
 "Not told" stands here as the rate of the paper's other runs. Of the two Yahoo topologies the papers
-show the layout in figures and say of their operators that they filter, transform and aggregate; which
-one comes after which is our reading. The size of a SOL message is not told either. Counting is per
-chunk: an operator of a pool has no state, sums over chunks are for who comes after it.
+show the layout in figures and say of their operators that they filter, transform and aggregate;
+which one comes after which is our reading. The size of a SOL message is not told either. Counting is
+per chunk: an operator of a pool has no state, sums over chunks are for who comes after it.
 """
 
 from collections.abc import Callable

@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from techniques.pool.plan import INSTANCE_VARIABLE
+
 # What a row of `act` asks for.
-NOTHING, RAISE, EXIT, DIE_ONCE, SLEEP, PRINT, BE_LARGE, NO_BATCH = range(8)
+NOTHING, RAISE, EXIT, DIE_ONCE, SLEEP, BE_LARGE, NO_BATCH = range(7)
 LARGE_BYTES = 8_000_000
 SLEEP_S = 0.004
 
@@ -44,13 +46,11 @@ def act(batch: pa.RecordBatch) -> pa.RecordBatch:
                 os.kill(os.getpid(), signal.SIGKILL)
         elif asked == SLEEP:
             time.sleep(SLEEP_S)
-        elif asked == PRINT:
-            print(notes[row])
-            print(notes[row], file=sys.stderr)
         elif asked == NO_BATCH:
             return batch.to_pylist()
     ids = batch.column("id").to_pylist()
-    by = os.environ.get("CURTAIL_INSTANCE", "") if BE_LARGE not in batch.column("asked").to_pylist() else "x" * LARGE_BYTES
+    large = BE_LARGE in batch.column("asked").to_pylist()
+    by = "x" * LARGE_BYTES if large else os.environ.get(INSTANCE_VARIABLE, "")
     made = batch.append_column("twice", pa.array([2 * one for one in ids], pa.int64()))
     return made.append_column("by", pa.array([by] * len(ids), pa.string()))
 
@@ -79,7 +79,7 @@ def load(why: str) -> Broken:
 
 
 class Warmed:
-    """Knows how often it was warmed up in its process."""
+    """Knows how often it was warmed up in its process; prints its notes."""
 
     def __init__(self) -> None:
         self.times = 0
@@ -88,4 +88,7 @@ class Warmed:
         self.times += 1
 
     def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        for note in batch.column("note").to_pylist():
+            print(note)
+            print(note, file=sys.stderr)
         return batch.append_column("warmed", pa.array([self.times] * batch.num_rows, pa.int64()))

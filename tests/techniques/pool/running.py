@@ -12,9 +12,9 @@ import pyarrow as pa
 
 from techniques.pool import attachment, control
 from techniques.pool.identity import Process
+from techniques.pool.on_spark import made
 from techniques.pool.page import READY, Page
 from techniques.pool.plan import Operator, Plan
-from techniques.pool.pooled import made
 from techniques.pool.task import through
 from tests.waiting import until
 

@@ -3,6 +3,7 @@
 import os
 import signal
 import threading
+import time
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
@@ -11,9 +12,11 @@ import pyarrow as pa
 import pytest
 
 from techniques.pool import attachment, control
+from techniques.pool.identity import Process
+from techniques.pool.on_spark import made
 from techniques.pool.owner import InstancesDied, OperatorFailed, OperatorNotLoaded
 from techniques.pool.page import INSTANCE_WORDS
-from techniques.pool.place import Meeting
+from techniques.pool.place import PREFIX, YOUNG_S, Meeting, sweep
 from tests.techniques.pool import operators
 from tests.techniques.pool.operators import rows
 from tests.techniques.pool.running import PATIENCE_S, Driven, driven
@@ -27,16 +30,16 @@ CHUNK_ROWS = 10
 def pool() -> Iterator[Driven]:
     with driven(
         operators.act, instances=INSTANCES, chunk_rows=CHUNK_ROWS, name="acts", memory_mb=16
-    ) as made:
-        yield made
+    ) as started:
+        yield started
 
 
 @pytest.fixture(scope="module")
 def chain() -> Iterator[Driven]:
     with driven(
         [operators.act, operators.add_one], instances=[2, 1], chunk_rows=CHUNK_ROWS, name="chain"
-    ) as made:
-        yield made
+    ) as started:
+        yield started
 
 
 def ids_of(found: list[dict[str, object]]) -> list[object]:
@@ -57,7 +60,7 @@ def test_all_instances_get_their_turn(pool: Driven) -> None:
 
 
 def test_results_leave_in_order_if_asked(pool: Driven) -> None:
-    slow_first = {one: operators.SLEEP for one in range(0, 1000, 97)}
+    slow_first = dict.fromkeys(range(0, 1000, 97), operators.SLEEP)
     found = pool.rows([rows(500, slow_first), rows(500)], ordered=True)
     assert [row["id"] for row in found] == [*range(500), *range(500)]
 
@@ -69,15 +72,9 @@ def test_an_empty_batch_is_worked_on_too(pool: Driven) -> None:
 
 
 def test_no_batches_need_no_pool() -> None:
-    idle = Driven(plan=_plan_of_nothing())
+    idle = Driven(made(operators.act, name="nothing"))
     assert idle.rows([]) == []
     assert control.running(idle.application, idle.plan.name) is None
-
-
-def _plan_of_nothing() -> "object":
-    from techniques.pool.pooled import made
-
-    return made(operators.act, name="nothing")
 
 
 def test_an_exception_reaches_the_task_with_the_users_traceback(pool: Driven) -> None:
@@ -105,19 +102,11 @@ def test_a_result_larger_than_any_ring_comes_through(pool: Driven) -> None:
     assert not list(Path(pool.running.where).glob("spilled-*"))
 
 
-def test_what_an_instance_prints_carries_its_name(capfd: pytest.CaptureFixture[str]) -> None:
-    with driven(operators.act, instances=1, name="prints") as pool:
-        pool.rows([rows(1, {0: operators.PRINT}, "hello\nworld")])
-    printed = capfd.readouterr().err
-    assert printed.count("[prints/act-0] hello\n") == 2
-    assert printed.count("[prints/act-0] world\n") == 2
-
-
 def test_the_chunks_of_a_killed_instance_are_handed_out_again(pool: Driven) -> None:
     """Killed by its parent's side, again and again, while chunks are in its queue."""
     for one in range(INSTANCES):
         pool.pid_of(one)
-    slow = {one: operators.SLEEP for one in range(0, 2000, 5)}
+    slow = dict.fromkeys(range(0, 2000, 5), operators.SLEEP)
     found = []
     for number, batch in enumerate(pool.results([rows(2000, slow)])):
         found += batch.to_pylist()
@@ -135,7 +124,7 @@ def test_an_instance_killed_in_the_middle_of_a_chunk_loses_nothing(
 
 
 def test_a_chunk_that_kills_whoever_works_on_it_fails_the_task(pool: Driven) -> None:
-    with pytest.raises(InstancesDied, match="died while they worked on the same chunk"):
+    with pytest.raises(InstancesDied, match="died while they worked on one chunk"):
         pool.rows([rows(30, {15: operators.EXIT})])
     assert len(pool.rows([rows(50)])) == 50
 
@@ -146,7 +135,7 @@ def test_a_killed_supervisor_takes_its_instances_along_and_the_next_pool_gets_th
     before = pool.supervisor()
     instances = [pool.pid_of(one) for one in range(INSTANCES)]
     where = pool.running.where
-    slow = {one: operators.SLEEP for one in range(0, 1000, 5)}
+    slow = dict.fromkeys(range(0, 1000, 5), operators.SLEEP)
     found = []
     for number, batch in enumerate(pool.results([rows(1000, slow)])):
         found += batch.to_pylist()
@@ -168,7 +157,7 @@ def test_a_slow_reader_of_results_holds_up_nobody_else(pool: Driven) -> None:
 
 
 def test_the_results_of_a_cancelled_task_are_nobodys(pool: Driven) -> None:
-    cancelled = pool.results([rows(5000, {one: operators.SLEEP for one in range(20)})])
+    cancelled = pool.results([rows(5000, dict.fromkeys(range(20), operators.SLEEP))])
     next(cancelled)
     cancelled.close()
     found = pool.rows([rows(300)])
@@ -189,7 +178,7 @@ def test_a_chain_runs_each_operator_on_its_own_instances(chain: Driven) -> None:
 
 
 def test_a_killed_instance_further_down_a_chain_loses_nothing(chain: Driven) -> None:
-    slow = {one: operators.SLEEP for one in range(0, 2000, 9)}
+    slow = dict.fromkeys(range(0, 2000, 9), operators.SLEEP)
     found = []
     for number, batch in enumerate(chain.results([rows(2000, slow)])):
         found += batch.to_pylist()
@@ -233,15 +222,12 @@ def test_the_policy_is_switched_on_the_running_pool(pool: Driven) -> None:
     assert pool.running.policy() == "round-robin"
     for one in range(INSTANCES):
         pool.pid_of(one)
-    results = pool.results([rows(100, {one: operators.SLEEP for one in range(100)})] * 40)
+    results = pool.results([rows(100, dict.fromkeys(range(100), operators.SLEEP))] * 8)
     with pool.page() as page:
         next(results)
         version = pool.running.switch("fewest-queued")
-        # The task looks at the word with every chunk; it is asked for one after the other here.
-        for seen, _ in enumerate(results):
-            if page.seen_by_all(version):
-                break
-        assert seen <= pool.plan.window
+        # The task looks at the word with every chunk, and sends one when there is room.
+        until(lambda: next(results) and page.seen_by_all(version), PATIENCE_S, every_s=0)
         assert sum(1 for _ in results) > 0
     assert pool.running.policy() == "fewest-queued"
     pool.running.switch("round-robin")
@@ -271,22 +257,23 @@ def test_an_operator_that_cannot_be_loaded_fails_the_task_with_its_traceback() -
         assert "OSError: the model is not there" in str(failed.value)
 
 
-def test_an_operator_is_warmed_up_once_per_instance() -> None:
-    with driven(operators.Warmed(), instances=1, chunk_rows=1, name="warm") as pool:
-        assert [row["warmed"] for row in pool.rows([rows(5)])] == [1] * 5
-
-
-def test_a_pool_that_nobody_uses_ends_by_itself() -> None:
-    with driven(operators.act, instances=1, name="idle", idle_s=1) as pool:
-        pool.rows([rows(1)])
+def test_a_pool_that_nobody_uses_ends_by_itself(capfd: pytest.CaptureFixture[str]) -> None:
+    with driven(operators.Warmed(), instances=1, chunk_rows=1, name="idle", idle_s=1) as pool:
+        found = pool.rows([rows(5, note="hello\nworld")])
+        # It was warmed up once for all its chunks.
+        assert [row["warmed"] for row in found] == [1] * 5
         supervisor, where = pool.supervisor(), pool.running.where
         until(lambda: not supervisor.lives(), PATIENCE_S)
         assert not os.path.exists(where)
-        # And is there again when it is needed, also for who still holds on to the old one.
+        # What an instance prints carries its name.
+        printed = capfd.readouterr().err
+        assert printed.count("[idle/Warmed-0] hello\n[idle/Warmed-0] world\n") == 10
+        assert "[idle] the pool ends: not used for 1 s" in printed
+        # And it is there again when it is needed, also for who still holds on to the old one.
         assert len(pool.rows([rows(7)])) == 7
 
 
-def test_tasks_of_several_processes_share_one_pool(pool: Driven) -> None:
+def test_tasks_at_the_same_time_share_one_pool(pool: Driven) -> None:
     supervisor = pool.supervisor()
     found: list[list[dict[str, object]]] = [[] for _ in range(3)]
 
@@ -322,16 +309,28 @@ def test_the_slot_of_a_killed_task_is_free_again(pool: Driven, tmp_path: Path) -
     assert ids_of(pool.rows([rows(100)])) == list(range(100))
 
 
-def test_what_a_dead_pool_left_is_removed_by_the_next_one(tmp_path: Path) -> None:
-    with driven(operators.act, instances=1, name="left") as pool:
-        pool.rows([rows(1)])
-        where, supervisor = pool.running.where, pool.supervisor()
-        os.kill(supervisor.pid, signal.SIGKILL)
-        until(lambda: not supervisor.lives(), PATIENCE_S)
-        assert os.path.exists(where)
-        with driven(operators.act, instances=1, name="other") as other:
-            other.rows([rows(1)])
-            assert not os.path.exists(where)
+def test_what_dead_pools_left_is_removed_and_nothing_else(tmp_path: Path) -> None:
+    own = Process.this()
+    kinds = {
+        "dead": f"{own.pid} {own.started - 1}",
+        "living": f"{own.pid} {own.started}",
+        "starting": None,
+        "never-started": None,
+    }
+    for name, supervisor in kinds.items():
+        folder = tmp_path / f"{PREFIX}{name}"
+        folder.mkdir()
+        if supervisor is not None:
+            (folder / "supervisor").write_text(supervisor)
+    old_s = time.time() - 2 * YOUNG_S
+    os.utime(tmp_path / f"{PREFIX}never-started", (old_s, old_s))
+    (tmp_path / "somebody-elses").mkdir()
+    sweep(str(tmp_path))
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        f"{PREFIX}living",
+        f"{PREFIX}starting",
+        "somebody-elses",
+    ]
 
 
 def test_a_meeting_place_of_somebody_else_is_not_used(

@@ -35,9 +35,9 @@ def pooled(
     number per operator. `schema` is that of the last one's result, as for `mapInArrow`. An operator
     with a method `warm_up` has it called once on every instance before the first chunk.
 
-    A task has at most `window` chunks of `chunk_rows` rows in the pool at a time (if absent, two for
-    each instance), and all of a host's data in the pool stays below `memory_mb`. Results leave in
-    the order of the input only if `ordered`.
+    A task has at most `window` chunks of `chunk_rows` rows in the pool at a time (if absent, two
+    for each instance), and all of a host's data in the pool stays below `memory_mb`. Results
+    leave in the order of the input only if `ordered`.
     """
     plan = made(
         operator,

@@ -1,0 +1,260 @@
+"""A pooled operator in real Spark jobs: equal to the plain function, whoever is killed."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import psutil
+import pyarrow as pa
+import pytest
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from techniques.pool import control, pooled
+from techniques.pool.identity import Process
+from techniques.pool.page import READY, Page
+from tests.waiting import until
+
+pytestmark = pytest.mark.spark
+
+SCHEMA = "id long, twice long, worker long"
+ROWS = 3_000
+PATIENCE_S = 60
+
+
+def twice(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """The plain function: slow enough that somebody can be killed in the middle."""
+    time.sleep(0.01)
+    if 77_777 in batch.column("id").to_pylist():
+        raise LookupError("no room for 77777")
+    ids = batch.column("id").to_pylist()
+    made = [ids, [2 * one for one in ids], [os.getpid()] * len(ids)]
+    return pa.RecordBatch.from_pydict(
+        dict(zip(("id", "twice", "worker"), made, strict=True)),
+        pa.schema({"id": pa.int64(), "twice": pa.int64(), "worker": pa.int64()}),
+    )
+
+
+on_pool = pooled(twice, SCHEMA, instances=2, chunk_rows=20, name="twice")
+
+
+@pytest.fixture(scope="module")
+def spark() -> Iterator[SparkSession]:
+    with pytest.MonkeyPatch.context() as patched:
+        # Or Spark's workers would be the system's Python, which has no Arrow.
+        patched.setenv("PYSPARK_PYTHON", sys.executable)
+        yield from session()
+
+
+def session() -> Iterator[SparkSession]:
+    made = (
+        SparkSession.Builder()
+        # A task may fail three times, as on a cluster; on plain local[2] never.
+        .master("local[2,4]")
+        .appName("pool-tests")
+        .config("spark.ui.enabled", "false")
+        .config("spark.ui.showConsoleProgress", "false")
+        .config("spark.driver.host", "127.0.0.1")
+        .config("spark.sql.shuffle.partitions", "2")
+        .getOrCreate()
+    )
+    made.sparkContext.setLogLevel("OFF")
+    application = made.sparkContext.applicationId
+    try:
+        yield made
+    finally:
+        pool = control.running(application, "twice")
+        supervisor = _supervisor(pool) if pool else None
+        made.stop()
+        # Here the executor is this process's JVM, which outlives its session.
+        if supervisor is not None:
+            os.kill(supervisor.pid, signal.SIGTERM)
+            until(lambda: not supervisor.lives(), PATIENCE_S)
+
+
+def _supervisor(pool: control.RunningPool) -> Process:
+    page = pool.page()
+    try:
+        return page.supervisor
+    finally:
+        page.close()
+
+
+@pytest.fixture
+def pool(spark: SparkSession) -> control.RunningPool:
+    """Up, with all instances ready."""
+    spark.range(1).transform(on_pool).collect()
+    found = control.running(spark.sparkContext.applicationId, "twice")
+    assert found is not None
+    page = found.page()
+    try:
+        until(lambda: len(page.ready(0)) == 2, PATIENCE_S)
+    finally:
+        page.close()
+    return found
+
+
+def numbers(spark: SparkSession) -> DataFrame:
+    return spark.range(0, ROWS, 1, 2)
+
+
+def answers(frame: DataFrame) -> list[tuple[int, int]]:
+    return sorted((row["id"], row["twice"]) for row in frame.transform(on_pool).collect())
+
+
+EXPECTED = [(one, 2 * one) for one in range(ROWS)]
+
+
+def at_half(page: Page, kill: Callable[[], None]) -> threading.Thread:
+    """Kills once the instances have done a part of the job that runs now."""
+    words = page.words
+    at = [page.instance(one, 10) for one in range(page.instances)]
+    begun = sum(words[one] for one in at)
+
+    def watch() -> None:
+        until(lambda: sum(words[one] for one in at) - begun > 30, PATIENCE_S, every_s=0.005)
+        kill()
+
+    thread = threading.Thread(target=watch)
+    thread.start()
+    return thread
+
+
+def after_killing(
+    spark: SparkSession, pool: control.RunningPool, whom: Callable[[Page], int]
+) -> list[tuple[int, int]]:
+    page = pool.page()
+    try:
+        thread = at_half(page, lambda: os.kill(whom(page), signal.SIGKILL))
+        found = answers(numbers(spark))
+        thread.join()
+        return found
+    finally:
+        page.close()
+
+
+def test_the_output_is_that_of_the_plain_function(
+    spark: SparkSession, pool: control.RunningPool
+) -> None:
+    assert answers(numbers(spark)) == EXPECTED
+    by = {row["worker"] for row in numbers(spark).transform(on_pool).collect()}
+    page = pool.page()
+    try:
+        assert by <= {page.words[page.instance(one, 2)] for one in range(2)}
+    finally:
+        page.close()
+
+
+def test_a_killed_instance_changes_nothing(spark: SparkSession, pool: control.RunningPool) -> None:
+    def whom(page: Page) -> int:
+        return page.words[page.instance(1, 2)]
+
+    assert after_killing(spark, pool, whom) == EXPECTED
+
+
+def test_a_killed_supervisor_changes_nothing(
+    spark: SparkSession, pool: control.RunningPool
+) -> None:
+    assert after_killing(spark, pool, lambda page: page.supervisor.pid) == EXPECTED
+    assert control.running(spark.sparkContext.applicationId, "twice") != pool
+
+
+def test_a_killed_python_worker_changes_nothing(
+    spark: SparkSession, pool: control.RunningPool
+) -> None:
+    """Spark runs its task again, from the first row, with another worker."""
+
+    def whom(page: Page) -> int:
+        busy = [slot for slot in page.holders() if page.words[page.slot(slot, 3)]]
+        return page.holder(busy[0]).pid
+
+    assert after_killing(spark, pool, whom) == EXPECTED
+
+
+def test_an_exception_fails_the_job_with_the_users_traceback(
+    spark: SparkSession, pool: control.RunningPool
+) -> None:
+    with pytest.raises(PySparkException) as failed:
+        spark.range(77_770, 77_780, 1, 1).transform(on_pool).collect()
+    told = str(failed.value)
+    assert "LookupError: no room for 77777" in told
+    assert "in twice" in told
+
+
+def test_the_policy_of_a_running_query_is_switched(
+    spark: SparkSession, pool: control.RunningPool, tmp_path: Path
+) -> None:
+    rows = (
+        spark.readStream.format("rate-micro-batch")
+        .option("rowsPerBatch", 400)
+        .option("numPartitions", 2)
+        .load()
+        .select(F.col("value").alias("id"))
+    )
+    query = (
+        rows.transform(on_pool)
+        .writeStream.format("noop")
+        .option("checkpointLocation", str(tmp_path))
+        .start()
+    )
+    page = pool.page()
+    try:
+        words = page.words
+
+        def sent() -> int:
+            return sum(words[page.slot(slot, 6)] for slot in page.holders())
+
+        before = sent()
+        until(lambda: sent() > before + 40, PATIENCE_S)
+        version = pool.switch("fewest-queued")
+
+        def in_force() -> bool:
+            # A task at work has chosen by it, so it is not only true of a pool at rest.
+            slots = [slot for slot in page.holders() if words[page.slot(slot, 3)]]
+            return bool(slots) and all(words[page.slot(slot, 5)] == version for slot in slots)
+
+        until(in_force, PATIENCE_S, every_s=0.001)
+        assert query.exception() is None
+    finally:
+        query.stop()
+        pool.switch("round-robin")
+        page.close()
+
+
+def test_the_pool_ends_with_the_executor(tmp_path: Path) -> None:
+    """In a JVM of its own, which is killed under load along with its driver."""
+    told = tmp_path / "application"
+    child = subprocess.Popen(
+        [sys.executable, "-m", "tests.techniques.pool.endless_job", str(told)],
+        env={**os.environ, "PYSPARK_PYTHON": sys.executable},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        application = until(lambda: told.exists() and told.read_text(), PATIENCE_S)
+        found = until(lambda: control.running(application, "endless"), PATIENCE_S)
+        page = found.page()
+        try:
+            until(lambda: page.words[page.instance(0)] == READY, PATIENCE_S)
+            until(lambda: page.words[page.instance(0, 10)] > 5, PATIENCE_S)
+            supervisor, instance = page.supervisor, page.words[page.instance(0, 2)]
+        finally:
+            page.close()
+        (executor,) = (
+            one
+            for one in psutil.Process(child.pid).children(recursive=True)
+            if one.name() == "java"
+        )
+        executor.kill()
+        until(lambda: not supervisor.lives(), PATIENCE_S)
+        assert Process.of(instance) is None
+        assert not os.path.exists(found.where)
+    finally:
+        child.kill()
+        child.wait()
