@@ -246,7 +246,7 @@ class Owner:
                 if blamed.deaths >= MOST_DEATHS:
                     raise InstancesDied(
                         f"{MOST_DEATHS} instances of the pool {self.plan.name} died while they "
-                        f"worked on one chunk of {blamed.chunk.rows} rows; see the executor's stderr"
+                        f"worked on one chunk of {blamed.chunk.rows} rows: see the executor's log"
                     )
         # Where in a chain a chunk is, only the one knows who has it: if somebody further on died,
         # all are sent anew. Results that come twice are dropped.

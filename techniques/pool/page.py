@@ -56,7 +56,7 @@ HEADER_WORDS = 64
 OPERATOR_WORDS = 8
 INSTANCE_WORDS = 32
 SLOT_WORDS = 16
-SLOTS = 256
+MOST_SLOTS = 256
 NAME_BYTES = 40
 
 STARTING, RUNNING, ENDING = range(3)
@@ -103,10 +103,10 @@ class Page:
     def create(cls, path: str, plan: Plan, ring_bytes: int) -> Self:
         """Appears under its name when it is whole."""
         operators, instances = len(plan.stages), plan.instances
-        words = HEADER_WORDS + operators * OPERATOR_WORDS + SLOTS * SLOT_WORDS
+        words = HEADER_WORDS + operators * OPERATOR_WORDS + MOST_SLOTS * SLOT_WORDS
         words += instances * (INSTANCE_WORDS + 1 + instances + BUCKETS // 2)
         made = bytearray(words * WORD)
-        head = (MAGIC, VERSION, STARTING, 0, 0, 0, 0, operators, instances, SLOTS)
+        head = (MAGIC, VERSION, STARTING, 0, 0, 0, 0, operators, instances, MOST_SLOTS)
         struct.pack_into(f"<{len(head)}Q", made, 0, *head)
         struct.pack_into("<5Q", made, 10 * WORD, 0, ring_bytes, plan.memory_bytes, 0, BUCKETS)
         for at, stage in enumerate(plan.stages):

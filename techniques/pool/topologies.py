@@ -16,8 +16,8 @@ one machine says its own (`Topology.with_tasks`).
 
 "Not told" stands here as the rate of the paper's other runs. Of the two Yahoo topologies the papers
 show the layout in figures and say of their operators that they filter, transform and aggregate;
-which one comes after which is our reading. The size of a SOL message is not told either. Counting is
-per chunk: an operator of a pool has no state, sums over chunks are for who comes after it.
+which one comes after which is our reading. The size of a SOL message is not told either. Counting
+is per chunk: an operator of a pool has no state, sums over chunks are for who comes after it.
 """
 
 from collections.abc import Callable
