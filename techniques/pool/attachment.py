@@ -25,14 +25,19 @@ class Attachment:
         self.slot, self.generation = self._take_slot(
             Meeting.of(application, plan.name, plan.digest)
         )
-        self.ring = Ring.create(
-            result_path(self.where, self.slot, self.generation), self.page.words[11]
-        )
+        self.at = self.page.slot(self.slot)
+        try:
+            self.ring = Ring.create(
+                result_path(self.where, self.slot, self.generation), self.page.words[11]
+            )
+        except OSError:
+            self.page.words[self.at] = 0
+            self.page.close()
+            raise
         # The number of the chunk sent last: goes on from task to task, so that what comes late for
         # an earlier task is nobody's.
         self.chunk = 0
         self.outlet = Outlet(self.page, self.where, 0)
-        self.at = self.page.slot(self.slot)
 
     def works(self) -> bool:
         return self.page.words[2] != ENDING and self.page.supervisor.lives()
@@ -66,7 +71,6 @@ class Attachment:
                     words[at + 2] += 1
                     words[at + 1], words[at] = own.started, own.pid
                     return slot, words[at + 2]
-        self.page.close()
         raise PoolUnavailable(f"all {self.page.slots} slots of the pool are taken")
 
 

@@ -231,7 +231,7 @@ class Owner:
             changed = [one for one, life in enumerate(lives) if life != self._lives[one]]
             self._lives = lives
             self._after_deaths(changed)
-        if not page.ready(0):
+        if not all(page.ready(position) for position in range(page.operators)):
             self._nobody_comes_up()
 
     def _after_deaths(self, instances: list[int]) -> None:

@@ -251,7 +251,8 @@ def test_the_page_tells_what_the_instances_did(pool: Driven) -> None:
 
 
 def test_an_operator_that_cannot_be_loaded_fails_the_task_with_its_traceback() -> None:
-    with driven(operators.Broken(), instances=1, name="broken") as pool:
+    chain = [operators.act, operators.Broken()]
+    with driven(chain, instances=1, name="broken") as pool:
         with pytest.raises(OperatorNotLoaded) as failed:
             pool.rows([rows(1)])
         assert "OSError: the model is not there" in str(failed.value)

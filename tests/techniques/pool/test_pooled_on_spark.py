@@ -4,9 +4,9 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import psutil
@@ -111,29 +111,24 @@ def answers(frame: DataFrame) -> list[tuple[int, int]]:
 EXPECTED = [(one, 2 * one) for one in range(ROWS)]
 
 
-def at_half(page: Page, kill: Callable[[], None]) -> threading.Thread:
-    """Kills once the instances have done a part of the job that runs now."""
-    words = page.words
-    at = [page.instance(one, 10) for one in range(page.instances)]
-    begun = sum(words[one] for one in at)
-
-    def watch() -> None:
-        until(lambda: sum(words[one] for one in at) - begun > 30, PATIENCE_S, every_s=0.005)
-        kill()
-
-    thread = threading.Thread(target=watch)
-    thread.start()
-    return thread
-
-
 def after_killing(
-    spark: SparkSession, pool: control.RunningPool, whom: Callable[[Page], int]
+    spark: SparkSession, pool: control.RunningPool, whom: Callable[[Page], int | None]
 ) -> list[tuple[int, int]]:
+    """The answers of a job in the middle of which somebody is killed."""
     page = pool.page()
+    executed = [page.instance(one, 10) for one in range(page.instances)]
+    before = sum(page.words[at] for at in executed)
+
+    def kill() -> None:
+        until(lambda: sum(page.words[at] for at in executed) - before > 30, PATIENCE_S, 0.005)
+        os.kill(until(lambda: whom(page), PATIENCE_S, 0.001), signal.SIGKILL)
+
     try:
-        thread = at_half(page, lambda: os.kill(whom(page), signal.SIGKILL))
-        found = answers(numbers(spark))
-        thread.join()
+        with ThreadPoolExecutor(1) as threads:
+            killed = threads.submit(kill)
+            found = answers(numbers(spark))
+            assert killed.done()
+            killed.result()
         return found
     finally:
         page.close()
@@ -170,9 +165,9 @@ def test_a_killed_python_worker_changes_nothing(
 ) -> None:
     """Spark runs its task again, from the first row, with another worker."""
 
-    def whom(page: Page) -> int:
+    def whom(page: Page) -> int | None:
         busy = [slot for slot in page.holders() if page.words[page.slot(slot, 3)]]
-        return page.holder(busy[0]).pid
+        return page.holder(busy[0]).pid if busy else None
 
     assert after_killing(spark, pool, whom) == EXPECTED
 
