@@ -19,7 +19,7 @@ from techniques.pool.task import through
 from tests.waiting import until
 
 # Beside other load a supervisor's imports alone can take many seconds.
-PATIENCE_S = 60
+PATIENCE_S = 120
 
 
 @dataclass

@@ -2,8 +2,11 @@
 
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
+import uuid
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
@@ -17,7 +20,7 @@ from techniques.pool.on_spark import made
 from techniques.pool.owner import InstancesDied, OperatorFailed, OperatorNotLoaded
 from techniques.pool.page import INSTANCE_WORDS
 from techniques.pool.place import PREFIX, YOUNG_S, Meeting, sweep
-from tests.techniques.pool import operators
+from tests.techniques.pool import endless, operators
 from tests.techniques.pool.operators import rows
 from tests.techniques.pool.running import PATIENCE_S, Driven, driven
 from tests.waiting import until
@@ -272,6 +275,25 @@ def test_a_pool_that_nobody_uses_ends_by_itself(capfd: pytest.CaptureFixture[str
         assert "[idle] the pool ends: not used for 1 s" in printed
         # And it is there again when it is needed, also for who still holds on to the old one.
         assert len(pool.rows([rows(7)])) == 7
+
+
+def test_a_pool_ends_when_who_it_works_for_is_killed_under_load() -> None:
+    application = f"test-{uuid.uuid4().hex[:12]}"
+    user = subprocess.Popen([sys.executable, "-m", endless.__name__, application])
+    try:
+        found = until(lambda: control.running(application, endless.NAME), PATIENCE_S)
+        page = found.page()
+        try:
+            until(lambda: page.words[page.instance(0, 10)] > 5, PATIENCE_S)
+            supervisor, instance = page.supervisor, page.words[page.instance(0, 2)]
+        finally:
+            page.close()
+    finally:
+        user.kill()
+        user.wait()
+    until(lambda: not supervisor.lives(), PATIENCE_S)
+    assert Process.of(instance) is None
+    assert not os.path.exists(found.where)
 
 
 def test_tasks_at_the_same_time_share_one_pool(pool: Driven) -> None:

@@ -2,14 +2,13 @@
 
 import os
 import signal
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
-import psutil
 import pyarrow as pa
 import pytest
 from pyspark.errors import PySparkException
@@ -18,14 +17,14 @@ from pyspark.sql import functions as F
 
 from techniques.pool import control, pooled
 from techniques.pool.identity import Process
-from techniques.pool.page import READY, Page
+from techniques.pool.page import Page
+from tests.techniques.pool.running import PATIENCE_S
 from tests.waiting import until
 
 pytestmark = pytest.mark.spark
 
 SCHEMA = "id long, twice long, worker long"
 ROWS = 3_000
-PATIENCE_S = 60
 
 
 def twice(batch: pa.RecordBatch) -> pa.RecordBatch:
@@ -222,34 +221,10 @@ def test_the_policy_of_a_running_query_is_switched(
         page.close()
 
 
-def test_the_pool_ends_with_the_executor(tmp_path: Path) -> None:
-    """In a JVM of its own, which is killed under load along with its driver."""
-    told = tmp_path / "application"
-    child = subprocess.Popen(
-        [sys.executable, "-m", "tests.techniques.pool.endless_job", str(told)],
-        env={**os.environ, "PYSPARK_PYTHON": sys.executable},
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    try:
-        application = until(lambda: told.exists() and told.read_text(), PATIENCE_S)
-        found = until(lambda: control.running(application, "endless"), PATIENCE_S)
-        page = found.page()
-        try:
-            until(lambda: page.words[page.instance(0)] == READY, PATIENCE_S)
-            until(lambda: page.words[page.instance(0, 10)] > 5, PATIENCE_S)
-            supervisor, instance = page.supervisor, page.words[page.instance(0, 2)]
-        finally:
-            page.close()
-        (executor,) = (
-            one
-            for one in psutil.Process(child.pid).children(recursive=True)
-            if one.name() == "java"
-        )
-        executor.kill()
-        until(lambda: not supervisor.lives(), PATIENCE_S)
-        assert Process.of(instance) is None
-        assert not os.path.exists(found.where)
-    finally:
-        child.kill()
-        child.wait()
+def test_the_pool_works_for_the_executor(spark: SparkSession, pool: control.RunningPool) -> None:
+    """Not for the Python worker that happened to start it: see `test_pool` for its end."""
+    gateway: Any = spark.sparkContext._gateway
+    executor = Process.of(gateway.proc.pid)
+    assert executor is not None
+    owners = [path.name for path in Path(pool.where, "owners").iterdir()]
+    assert owners == [f"{executor.pid}-{executor.started}"]
