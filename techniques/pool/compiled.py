@@ -31,6 +31,7 @@ ENTRIES: Final = {
     "receive": 3,
     "done": 2,
     "resume": 1,
+    "unfinished": 3,
     "give_up": 3,
     "mend": 3,
     "depth": 1,
@@ -45,14 +46,19 @@ Entry = Callable[..., int]
 @functools.cache
 def entries() -> dict[str, Entry]:
     """The entry points as functions that release the interpreter's lock while they run."""
-    return loaded(_object())
+    return callable_from(loaded(_object()))
 
 
-def loaded(code: bytes) -> dict[str, Entry]:
+def loaded(code: bytes) -> Any:
+    """An engine that holds this code; it lives as long as the process."""
     engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine())
     engine.add_object_file(llvm.ObjectFileRef.from_data(code))
     engine.finalize_object()
     _engines.append(engine)
+    return engine
+
+
+def callable_from(engine: Any) -> dict[str, Entry]:
     found: dict[str, Entry] = {}
     for name, count in ENTRIES.items():
         kinds: list[Any] = [ctypes.c_int64] * count
@@ -63,7 +69,6 @@ def loaded(code: bytes) -> dict[str, Entry]:
     return found
 
 
-# Machine code lives as long as its engine.
 _engines: list[Any] = []
 
 
@@ -80,23 +85,43 @@ def machine() -> Any:
 
 
 def _object() -> bytes:
-    name = f"ring-{_fingerprint()}.o"
-    for folder in _folders():
-        with contextlib.suppress(OSError):
-            return _read(folder / name)
-    # Only here: importing it imports Numba.
-    from techniques.pool.build import object_code
+    return kept(".o", lambda: object_code(assembly()))
 
-    code = object_code()
-    for folder in _folders():
-        try:
-            _write(folder / name, code)
-            break
-        except OSError as error:
-            _log.debug("cannot keep compiled code in %s: %s", folder, error)
+
+def assembly() -> str:
+    """The same in LLVM's language: kept as well, for who wants to read or change it."""
+    return kept(".ll", _build).decode()
+
+
+def object_code(text: str) -> bytes:
+    code: bytes = machine().emit_object(llvm.parse_assembly(text))
     return code
 
 
+def _build() -> bytes:
+    # Only here: importing it imports Numba.
+    from techniques.pool import build
+
+    return build.assembly().encode()
+
+
+def kept(suffix: str, make: Callable[[], bytes]) -> bytes:
+    """A file of ours from the first folder that has it; otherwise it is made and put into one."""
+    name = f"ring-{_fingerprint()}{suffix}"
+    for folder in _folders():
+        with contextlib.suppress(OSError):
+            return _read(folder / name)
+    made = make()
+    for folder in _folders():
+        try:
+            _write(folder / name, made)
+            break
+        except OSError as error:
+            _log.debug("cannot keep compiled code in %s: %s", folder, error)
+    return made
+
+
+@functools.cache
 def _fingerprint() -> str:
     here = Path(__file__).parent
     parts = [hashlib.sha256((here / name).read_bytes()).hexdigest() for name in _SOURCES]

@@ -2,8 +2,9 @@
 
 Every call of a name from `atomics` is one step; between two steps any other process may do any
 number of its own, or this one may die. The functions are plain Python over integers, so that the
-same source is compiled (`compiled.py`) and walked step by step through all interleavings
-(`tests/techniques/pool/model.py`).
+same source is compiled (`build.py`) and walked step by step through all interleavings
+(`tests/techniques/pool/model.py`). For that, all that a function knows is in its variables: loops
+are `while`, and no expression holds the result of one step while it takes the next.
 
 **A producer** claims the slot at WRITE by compare-and-swap on its claim word, FREE to IS_WRITING.
 That one step reserves the space and says how much of it is whose, so there is no moment at which
@@ -149,10 +150,12 @@ def fill(
     to = head + HEAD_BYTES
     if count == 0:
         copy(to, body, length)
-    for part in range(count):
+    part = 0
+    while part < count:
         size = get(parts + 16 * part + 8)
         copy(to, get(parts + 16 * part), size)
         to += size
+        part += 1
 
 
 def publish(me: int, at: int, units: int) -> int:
@@ -330,8 +333,10 @@ def release(me: int, left: int, to: int) -> None:
     while write < to:
         cas(base + WRITE, write, to)
         write = load(base + WRITE)
-    for at in range(left, to):
+    at = left
+    while at < to:
         put(slot(me, at), free_word(me, at + get(me + MY_CAPACITY)))
+        at += 1
     store(base + READ, to)
 
 
@@ -343,6 +348,22 @@ def resume(me: int) -> int:
     if left < to <= left + get(me + MY_CAPACITY):
         release(me, left, to)
     return advance(me, True)
+
+
+def unfinished(me: int, after: int, found: int) -> int:
+    """The first message behind a position that is still being written; tells its claim."""
+    base = get(me + MY_BASE)
+    at = load(base + READ)
+    end = at + get(me + MY_CAPACITY)
+    while at < end:
+        claim = load(slot(me, at))
+        if not is_claim(me, at, claim):
+            break
+        if claim & STATUS_MASK == IS_WRITING and at > after:
+            put(found + FOUND_CLAIM, claim)
+            return at
+        at += units_of(claim)
+    return NOTHING
 
 
 def give_up(me: int, at: int, claim: int) -> int:

@@ -12,31 +12,27 @@ import os
 import time
 from array import array
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from techniques.pool import mapping, processes
-from techniques.pool.compiled import entries
+from techniques.pool.compiled import Entry, entries
 from techniques.pool.errors import Taken, WriterLost
 from techniques.pool.layout import (
     BLOCKED,
     BROKEN,
     CONSUMER,
+    FOUND_AT,
+    FOUND_CLAIM,
     FOUND_WORDS,
     GARBAGE,
     HEAD_BYTES,
-    IS_WRITING,
     LOST,
     MY_WORDS,
     PAGE_BYTES,
-    READ,
     SKIPPED,
-    STATUS_BITS,
-    STATUS_MASK,
-    UNITS_MASK,
-    WRITE,
     WRITER_SHIFT,
     units,
 )
@@ -62,10 +58,11 @@ class Message(NamedTuple):
 
 
 class Ring:
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, code: Mapping[str, Entry] | None = None) -> None:
+        """`code` is another build of the protocol, as tests need one."""
         self.path = path
         self._map = mapping.Mapping(path)
-        self._code = entries()
+        self._code = entries() if code is None else code
         self._mark = processes.own_mark()
         spin_ns = SPIN_NS if len(os.sched_getaffinity(0)) > 1 else 0
         shape = (self._map.base, self._map.capacity, self._map.unit, self._mark, spin_ns)
@@ -206,7 +203,7 @@ class Ring:
             return Message(target, body)
         bodies = _bodies(body, batch)
         if bodies is None:
-            self._found_words[5] = self._claim(at)
+            self._found_words[FOUND_CLAIM // 8] = self._claim(at)
             self._mend()
             return None
         self._code["done"](self._me, at)
@@ -230,24 +227,17 @@ class Ring:
         if now_s - self._looked_s < LOOK_EVERY_S:
             return
         self._looked_s = now_s
-        at, write = self._map.word(READ), self._map.word(WRITE)
-        end = min(max(write, at + 1), at + self._map.capacity)
-        while at < end:
-            claim = self._claim(at)
-            size = claim >> STATUS_BITS & UNITS_MASK
-            status = claim & STATUS_MASK
-            if status == 0 or size == 0:
-                return
+        at = self._code["unfinished"](self._me, -1, self._found)
+        while at >= 0:
+            claim = self._found_words[FOUND_CLAIM // 8]
             writer = claim >> WRITER_SHIFT
-            if status == IS_WRITING and not processes.lives(writer):
-                given_up = self._code["give_up"](self._me, at, claim)
-                if given_up:
-                    pid = processes.pid_of(writer)
-                    _log.warning("%s: skipped a message whose writer %d died", self.path, pid)
-            at += size
+            if not processes.lives(writer) and self._code["give_up"](self._me, at, claim):
+                pid = processes.pid_of(writer)
+                _log.warning("%s: skipped a message whose writer %d died", self.path, pid)
+            at = self._code["unfinished"](self._me, at, self._found)
 
     def _mend(self) -> None:
-        at, claim = self._found_words[0], self._found_words[5]
+        at, claim = self._found_words[FOUND_AT // 8], self._found_words[FOUND_CLAIM // 8]
         size = self._code["mend"](self._me, at, claim)
         _log.warning(
             "%s: garbage at position %d (%#x), %d units given up", self.path, at, claim, size
