@@ -223,7 +223,10 @@ def find(me: int, found: int) -> int:
     while at < end:
         claim = load(slot(me, at))
         if claim == free_word(me, at):
-            break
+            if at >= load(base + WRITE):
+                break
+            # Whatever is before WRITE was claimed before WRITE was there.
+            claim = load(slot(me, at))
         if not is_claim(me, at, claim):
             put(found + FOUND_AT, at)
             put(found + FOUND_CLAIM, claim)

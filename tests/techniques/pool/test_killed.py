@@ -98,7 +98,8 @@ def near_the_end(make_ring: MakeRing) -> Ring:
     """An empty ring in whose lap 8 units are left, and that nobody consumes yet."""
     ring = make_ring(CAPACITY_BYTES)
     mover = Ring.attach(ring.path)
-    assert mover.send(b"x" * (7 * 64)) and mover.receive(0)
+    assert mover.send(b"x" * (7 * 64))
+    assert mover.receive(0)
     mover.close()
     set_word(ring, CONSUMER, 0)
     return ring
