@@ -50,6 +50,8 @@ LOOK_EVERY_S = 0.01
 INNER_LENGTH_BYTES = 8
 
 Body = bytes | bytearray | memoryview
+# Stands for a buffer's beginning where an address is asked for.
+_OneByte = ctypes.c_char * 1
 
 
 class Message(NamedTuple):
@@ -62,7 +64,13 @@ class Ring:
         """`code` is another build of the protocol, as tests need one."""
         self.path = path
         self._map = mapping.Mapping(path)
-        self._code = entries() if code is None else code
+        code = entries() if code is None else code
+        self._code = code
+        self._send_code, self._receive_code, self._done_code = (
+            code["send"],
+            code["receive"],
+            code["done"],
+        )
         self._mark = processes.own_mark()
         spin_ns = SPIN_NS if len(os.sched_getaffinity(0)) > 1 else 0
         shape = (self._map.base, self._map.capacity, self._map.unit, self._mark, spin_ns)
@@ -106,6 +114,8 @@ class Ring:
         """Whether there was room in time; a sequence is written back to back as one message."""
         if isinstance(body, bytes):
             return self._send(target, 0, len(body), body, None, timeout_s)
+        if isinstance(body, bytearray) and body:
+            return self._send(target, 0, len(body), _OneByte.from_buffer(body), None, timeout_s)
         parts = [body] if isinstance(body, bytearray | memoryview) else body
         return self._send_parts(target, 0, parts, timeout_s)
 
@@ -137,7 +147,7 @@ class Ring:
         target: int,
         batch: int,
         length: int,
-        body: bytes | int,
+        body: bytes | ctypes.Array[ctypes.c_char] | int,
         table: "array[int] | None",
         timeout_s: float | None,
     ) -> bool:
@@ -155,9 +165,7 @@ class Ring:
             wait_ns = SLICE_NS
             if timeout_s is not None:
                 wait_ns = max(0, min(SLICE_NS, until_ns - time.monotonic_ns()))
-            at = self._code["send"](
-                self._me, target, batch, length, body, parts, count, size, wait_ns
-            )
+            at = self._send_code(self._me, target, batch, length, body, parts, count, size, wait_ns)
             if at >= 0:
                 return True
             if at == LOST:
@@ -173,7 +181,7 @@ class Ring:
             return self._rest.popleft()
         if not self._consumes or self._mark != processes.own_mark():
             self._begin_to_consume()
-        receive, until_ns = self._code["receive"], _until_ns(timeout_s)
+        receive, until_ns = self._receive_code, _until_ns(timeout_s)
         wait_ns = SLICE_NS
         while True:
             if timeout_s is not None:
@@ -199,14 +207,14 @@ class Ring:
         if wide * 2 > self._map.capacity:
             self._give_up_dead()
         if batch == 0:
-            self._code["done"](self._me, at)
+            self._done_code(self._me, at)
             return Message(target, body)
         bodies = _bodies(body, batch)
         if bodies is None:
             self._found_words[FOUND_CLAIM // 8] = self._claim(at)
             self._mend()
             return None
-        self._code["done"](self._me, at)
+        self._done_code(self._me, at)
         self._rest.extend(Message(target, each) for each in bodies)
         return self._rest.popleft()
 
