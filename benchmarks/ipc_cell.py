@@ -131,8 +131,8 @@ def _paced(send: Send, body: bytearray, rate_per_s: float, phase: float, seconds
     latest_ns = first_ns + LATEST_S * 1e9
     for number in range(max(2, round(rate_per_s * seconds))):
         due_ns = int(first_ns + number * gap_ns)
-        if due_ns - now_ns() > SPIN_NS:
-            time.sleep((due_ns - now_ns() - SPIN_NS) / 1e9)
+        if (early_ns := due_ns - now_ns() - SPIN_NS) > 0:
+            time.sleep(early_ns / 1e9)
         while (came_ns := now_ns()) < due_ns:
             pass
         if came_ns > latest_ns:

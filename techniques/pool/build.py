@@ -9,6 +9,8 @@ from numba import njit, types
 from techniques.pool import protocol
 from techniques.pool.compiled import ENTRIES
 
+# Its type does not name all that it takes.
+_njit: Any = njit
 # All that machine code may ask of the process; anything else would end it when loaded.
 _MAY_CALL = {"syscall", "memcpy", "memmove", "memset", "clock_gettime"}
 
@@ -39,7 +41,7 @@ def compilable(module: ModuleType) -> dict[str, Any]:
         if isinstance(value, FunctionType) and value.__module__ == module.__name__
     }
     made = {
-        name: njit(error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)(
+        name: _njit(error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)(
             FunctionType(function.__code__, space, name)
         )
         for name, function in own.items()

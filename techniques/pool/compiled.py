@@ -8,6 +8,7 @@ process needs llvmlite alone.
 
 import contextlib
 import ctypes
+import fcntl
 import functools
 import hashlib
 import logging
@@ -108,9 +109,23 @@ def _build() -> bytes:
 def kept(suffix: str, make: Callable[[], bytes]) -> bytes:
     """A file of ours from the first folder that has it; otherwise it is made and put into one."""
     name = f"ring-{_fingerprint()}{suffix}"
+    found = _found(name)
+    if found is not None:
+        return found
+    # Where many start at once on a new machine, one compiles and the others wait for it.
+    with _turn():
+        found = _found(name)
+        return _made(name, make) if found is None else found
+
+
+def _found(name: str) -> bytes | None:
     for folder in _folders():
         with contextlib.suppress(OSError):
             return _read(folder / name)
+    return None
+
+
+def _made(name: str, make: Callable[[], bytes]) -> bytes:
     made = make()
     for folder in _folders():
         try:
@@ -119,6 +134,30 @@ def kept(suffix: str, make: Callable[[], bytes]) -> bytes:
         except OSError as error:
             _log.debug("cannot keep compiled code in %s: %s", folder, error)
     return made
+
+
+@contextlib.contextmanager
+def _turn() -> Iterator[None]:
+    global _holds_turn
+    if _holds_turn:
+        yield
+        return
+    with contextlib.ExitStack() as stack:
+        for folder in _folders():
+            with contextlib.suppress(OSError):
+                folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+                file = stack.enter_context(open(folder / "ring.lock", "wb"))
+                fcntl.flock(file, fcntl.LOCK_EX)
+                break
+        _holds_turn = True
+        try:
+            yield
+        finally:
+            _holds_turn = False
+
+
+# The object is made from the text, and both take their turn.
+_holds_turn = False
 
 
 @functools.cache

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from techniques.pool import compiled
+from tests.techniques.pool.children import ended_by, forked
 
 # `techniques` is found from the repository's root.
 ROOT = Path(__file__).parents[3]
@@ -60,6 +61,23 @@ def test_code_is_kept_in_the_first_folder_that_can_be_written(
     assert compiled.assembly() == "code"
     assert len(made) == 1
     assert [path.name for path in tmp_path.iterdir() if path.is_dir()] == ["new"]
+
+
+def test_where_many_start_at_once_one_compiles(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = tmp_path / "made"
+    monkeypatch.setattr(compiled, "_folders", lambda: iter([tmp_path]))
+
+    def make() -> bytes:
+        with made.open("a") as file:
+            file.write("x")
+        return b"code"
+
+    monkeypatch.setattr(compiled, "_build", make)
+    children = [forked(compiled.assembly) for _ in range(5)]
+    assert [ended_by(child) for child in children] == [0] * 5
+    assert made.read_text() == "x"
 
 
 def test_code_that_somebody_else_could_have_written_is_not_run(
