@@ -29,7 +29,7 @@ _log = logging.getLogger(__name__)
 # Each with the number of its arguments.
 ENTRIES: Final = {
     "send": 9,
-    "receive": 3,
+    "receive": 5,
     "done": 2,
     "resume": 1,
     "unfinished": 3,

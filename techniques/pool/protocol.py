@@ -34,6 +34,7 @@ from techniques.pool.layout import (
     FOUND_AT,
     FOUND_BATCH,
     FOUND_CLAIM,
+    FOUND_COPIED,
     FOUND_LENGTH,
     FOUND_TARGET,
     FOUND_WIDE,
@@ -265,15 +266,29 @@ def told(me: int, at: int, found: int) -> int:
     return BROKEN
 
 
-def receive(me: int, found: int, wait_ns: int) -> int:
-    """Waits for a message and tells it; it stays in the ring until `done`.
+def taken(me: int, at: int, found: int, scratch: int, scratch_bytes: int) -> int:
+    """Tells the message at a position. A small one is copied and done with at once."""
+    at = told(me, at, found)
+    if at < 0:
+        return at
+    length = get(found + FOUND_LENGTH)
+    put(found + FOUND_COPIED, 0)
+    if length <= scratch_bytes and get(found + FOUND_BATCH) == 0:
+        copy(scratch, slot(me, at) + HEAD_BYTES, length)
+        done(me, at)
+        put(found + FOUND_COPIED, 1)
+    return at
+
+
+def receive(me: int, found: int, scratch: int, scratch_bytes: int, wait_ns: int) -> int:
+    """Waits for a message and tells it; where it was not copied it stays until `done`.
 
     BLOCKED comes early, so that somebody looks whether the writers still live.
     """
     base = get(me + MY_BASE)
     began_ns = now_ns(0)
     while True:
-        at = told(me, find(me, found), found)
+        at = taken(me, find(me, found), found, scratch, scratch_bytes)
         if at >= 0 or at == BROKEN:
             return at
         advance(me, True)
@@ -290,7 +305,7 @@ def receive(me: int, found: int, wait_ns: int) -> int:
         elif at == BLOCKED:
             wait(base + BELL, seen, min(wait_ns - waited_ns, BLOCKED_WAIT_NS))
             store(base + LISTENING, 0)
-            return told(me, find(me, found), found)
+            return taken(me, find(me, found), found, scratch, scratch_bytes)
         store(base + LISTENING, 0)
 
 

@@ -48,6 +48,8 @@ SPIN_NS = 20_000
 # How often the writers of unfinished messages are looked at, while they hold nothing up.
 LOOK_EVERY_S = 0.01
 INNER_LENGTH_BYTES = 8
+# Messages up to this are copied twice and cost one call of compiled code instead of two.
+SCRATCH_BYTES = 16_384
 
 Body = bytes | bytearray | memoryview
 # Stands for a buffer's beginning where an address is asked for.
@@ -78,6 +80,8 @@ class Ring:
         self._me = ctypes.addressof(self._my_words)
         self._found_words = (ctypes.c_int64 * FOUND_WORDS)()
         self._found = ctypes.addressof(self._found_words)
+        self._scratch_bytes = (ctypes.c_char * SCRATCH_BYTES)()
+        self._scratch = ctypes.addressof(self._scratch_bytes)
         self._rest: deque[Message] = deque()
         self._consumes = False
         self._looked_s = 0.0
@@ -186,7 +190,7 @@ class Ring:
         while True:
             if timeout_s is not None:
                 wait_ns = max(0, min(SLICE_NS, until_ns - time.monotonic_ns()))
-            at = receive(self._me, self._found, wait_ns)
+            at = receive(self._me, self._found, self._scratch, SCRATCH_BYTES, wait_ns)
             if at >= 0:
                 message = self._take()
                 if message is not None:
@@ -201,7 +205,11 @@ class Ring:
                 return None
 
     def _take(self) -> Message | None:
-        at, length, target, batch, wide, _ = self._found_words
+        at, length, target, batch, wide, _, copied = self._found_words
+        if copied:
+            if wide * 2 > self._map.capacity:
+                self._give_up_dead()
+            return Message(target, ctypes.string_at(self._scratch, length))
         begin = PAGE_BYTES + at % self._map.capacity * self._map.unit + HEAD_BYTES
         body = self._map.bytes[begin : begin + length]
         if wide * 2 > self._map.capacity:
