@@ -6,13 +6,14 @@ values and truth are 64-bit integers.
 
 import platform
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 from llvmlite import ir
 from numba import types
-from numba.core import cgutils
+from numba.core import cgutils as _untyped
 from numba.extending import intrinsic
 
+cgutils: Any = _untyped
 _INT = types.int64
 _I64, _I32 = ir.IntType(64), ir.IntType(32)
 _SEQ = "seq_cst"
@@ -27,21 +28,21 @@ def _one(emit: Emit) -> Callable[[int], int]:
     def typed(_: Any, a: Any) -> Any:
         return _INT(_INT), lambda _c, builder, _s, args: emit(builder, *args)
 
-    return intrinsic(typed)  # type: ignore[no-any-return]
+    return cast(Any, intrinsic(typed))
 
 
 def _two(emit: Emit) -> Callable[[int, int], int]:
     def typed(_: Any, a: Any, b: Any) -> Any:
         return _INT(_INT, _INT), lambda _c, builder, _s, args: emit(builder, *args)
 
-    return intrinsic(typed)  # type: ignore[no-any-return]
+    return cast(Any, intrinsic(typed))
 
 
 def _three(emit: Emit) -> Callable[[int, int, int], int]:
     def typed(_: Any, a: Any, b: Any, c: Any) -> Any:
         return _INT(_INT, _INT, _INT), lambda _c, builder, _s, args: emit(builder, *args)
 
-    return intrinsic(typed)  # type: ignore[no-any-return]
+    return cast(Any, intrinsic(typed))
 
 
 def _word(builder: Any, address: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Compiles the protocol with Numba into one object file, with entry points that C can call."""
+"""Compiles the protocol with Numba, with entry points that C can call."""
 
 from types import FunctionType, ModuleType
 from typing import Any
@@ -7,15 +7,17 @@ import llvmlite.binding as llvm
 from numba import njit, types
 
 from techniques.pool import protocol
-from techniques.pool.compiled import ENTRIES, machine
+from techniques.pool.compiled import ENTRIES
 
+# Its type does not name all that it takes.
+_njit: Any = njit
 # All that machine code may ask of the process; anything else would end it when loaded.
 _MAY_CALL = {"syscall", "memcpy", "memmove", "memset", "clock_gettime"}
 
 
-def object_code(**other_steps: Any) -> bytes:
-    """`other_steps` stand in for those of `atomics`: a variant, for tests."""
-    functions = compilable(protocol, other_steps)
+def assembly() -> str:
+    """The entry points in LLVM's language, optimised."""
+    functions = compilable(protocol)
     whole = llvm.parse_assembly("")
     for name, count in ENTRIES.items():
         signature = types.int64(*[types.int64] * count)
@@ -27,20 +29,19 @@ def object_code(**other_steps: Any) -> bytes:
     unknown = {name for name in asked - _MAY_CALL if not name.startswith("llvm.")}
     if unknown:
         raise RuntimeError(f"the ring's code would call {', '.join(sorted(unknown))}")
-    code: bytes = machine().emit_object(whole)
-    return code
+    return str(whole)
 
 
-def compilable(module: ModuleType, other_steps: dict[str, Any]) -> dict[str, Any]:
-    """The functions of a module as Numba's, which see each other and the other steps."""
-    space = {**vars(module), **other_steps}
+def compilable(module: ModuleType) -> dict[str, Any]:
+    """The functions of a module as Numba's, which see each other."""
+    space = dict(vars(module))
     own = {
         name: value
         for name, value in vars(module).items()
         if isinstance(value, FunctionType) and value.__module__ == module.__name__
     }
     made = {
-        name: njit(error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)(
+        name: _njit(error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)(
             FunctionType(function.__code__, space, name)
         )
         for name, function in own.items()

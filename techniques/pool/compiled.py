@@ -8,6 +8,7 @@ process needs llvmlite alone.
 
 import contextlib
 import ctypes
+import fcntl
 import functools
 import hashlib
 import logging
@@ -28,9 +29,10 @@ _log = logging.getLogger(__name__)
 # Each with the number of its arguments.
 ENTRIES: Final = {
     "send": 9,
-    "receive": 3,
+    "receive": 5,
     "done": 2,
     "resume": 1,
+    "unfinished": 3,
     "give_up": 3,
     "mend": 3,
     "depth": 1,
@@ -45,14 +47,19 @@ Entry = Callable[..., int]
 @functools.cache
 def entries() -> dict[str, Entry]:
     """The entry points as functions that release the interpreter's lock while they run."""
-    return loaded(_object())
+    return callable_from(loaded(_object()))
 
 
-def loaded(code: bytes) -> dict[str, Entry]:
+def loaded(code: bytes) -> Any:
+    """An engine that holds this code; it lives as long as the process."""
     engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine())
     engine.add_object_file(llvm.ObjectFileRef.from_data(code))
     engine.finalize_object()
     _engines.append(engine)
+    return engine
+
+
+def callable_from(engine: Any) -> dict[str, Entry]:
     found: dict[str, Entry] = {}
     for name, count in ENTRIES.items():
         kinds: list[Any] = [ctypes.c_int64] * count
@@ -63,7 +70,6 @@ def loaded(code: bytes) -> dict[str, Entry]:
     return found
 
 
-# Machine code lives as long as its engine.
 _engines: list[Any] = []
 
 
@@ -80,23 +86,81 @@ def machine() -> Any:
 
 
 def _object() -> bytes:
-    name = f"ring-{_fingerprint()}.o"
-    for folder in _folders():
-        with contextlib.suppress(OSError):
-            return _read(folder / name)
-    # Only here: importing it imports Numba.
-    from techniques.pool.build import object_code
+    return kept(".o", lambda: object_code(assembly()))
 
-    code = object_code()
-    for folder in _folders():
-        try:
-            _write(folder / name, code)
-            break
-        except OSError as error:
-            _log.debug("cannot keep compiled code in %s: %s", folder, error)
+
+def assembly() -> str:
+    """The same in LLVM's language: kept as well, for who wants to read or change it."""
+    return kept(".ll", _build).decode()
+
+
+def object_code(text: str) -> bytes:
+    code: bytes = machine().emit_object(llvm.parse_assembly(text))
     return code
 
 
+def _build() -> bytes:
+    # Only here: importing it imports Numba.
+    from techniques.pool import build
+
+    return build.assembly().encode()
+
+
+def kept(suffix: str, make: Callable[[], bytes]) -> bytes:
+    """A file of ours from the first folder that has it; otherwise it is made and put into one."""
+    name = f"ring-{_fingerprint()}{suffix}"
+    found = _found(name)
+    if found is not None:
+        return found
+    # Where many start at once on a new machine, one compiles and the others wait for it.
+    with _turn():
+        found = _found(name)
+        return _made(name, make) if found is None else found
+
+
+def _found(name: str) -> bytes | None:
+    for folder in _folders():
+        with contextlib.suppress(OSError):
+            return _read(folder / name)
+    return None
+
+
+def _made(name: str, make: Callable[[], bytes]) -> bytes:
+    made = make()
+    for folder in _folders():
+        try:
+            _write(folder / name, made)
+            break
+        except OSError as error:
+            _log.debug("cannot keep compiled code in %s: %s", folder, error)
+    return made
+
+
+@contextlib.contextmanager
+def _turn() -> Iterator[None]:
+    global _holds_turn
+    if _holds_turn:
+        yield
+        return
+    with contextlib.ExitStack() as stack:
+        for folder in _folders():
+            with contextlib.suppress(OSError):
+                folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+                file = stack.enter_context(open(folder / "ring.lock", "wb"))
+                fcntl.flock(file, fcntl.LOCK_EX)
+                break
+        _holds_turn = True
+        try:
+            yield
+        finally:
+            _holds_turn = False
+
+
+# The object is made from the text, and both take their turn.
+_holds_turn = False
+
+
+@functools.cache
 def _fingerprint() -> str:
     here = Path(__file__).parent
     parts = [hashlib.sha256((here / name).read_bytes()).hexdigest() for name in _SOURCES]

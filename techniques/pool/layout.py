@@ -72,7 +72,8 @@ MY_BASE, MY_CAPACITY, MY_UNIT, MY_WRITER, MY_SPIN_NS = 0, 8, 16, 24, 32
 MY_WORDS = 5
 # What compiled code tells the consumer about a message.
 FOUND_AT, FOUND_LENGTH, FOUND_TARGET, FOUND_BATCH, FOUND_WIDE, FOUND_CLAIM = range(0, 48, 8)
-FOUND_WORDS = 6
+FOUND_COPIED = 48
+FOUND_WORDS = 7
 
 # Answers that are no position.
 NO_ROOM, NOTHING, BLOCKED, BROKEN, LOST = -1, -2, -3, -4, -5

@@ -31,7 +31,11 @@ def pid_of(mark: int) -> int:
 
 
 def lives(mark: int) -> bool:
-    found = _stat(pid_of(mark))
+    try:
+        found = _stat(pid_of(mark))
+    except PermissionError:
+        # It is there; to take it for dead would be worse than to wait.
+        return True
     return found is not None and found[0] and found[1] & START_MASK == mark >> PID_BITS
 
 

@@ -2,8 +2,9 @@
 
 Every call of a name from `atomics` is one step; between two steps any other process may do any
 number of its own, or this one may die. The functions are plain Python over integers, so that the
-same source is compiled (`compiled.py`) and walked step by step through all interleavings
-(`tests/techniques/pool/model.py`).
+same source is compiled (`build.py`) and walked step by step through all interleavings
+(`tests/techniques/pool/model.py`). For that, all that a function knows is in its variables: loops
+are `while`, and no expression holds the result of one step while it takes the next.
 
 **A producer** claims the slot at WRITE by compare-and-swap on its claim word, FREE to IS_WRITING.
 That one step reserves the space and says how much of it is whose, so there is no moment at which
@@ -33,6 +34,7 @@ from techniques.pool.layout import (
     FOUND_AT,
     FOUND_BATCH,
     FOUND_CLAIM,
+    FOUND_COPIED,
     FOUND_LENGTH,
     FOUND_TARGET,
     FOUND_WIDE,
@@ -149,10 +151,12 @@ def fill(
     to = head + HEAD_BYTES
     if count == 0:
         copy(to, body, length)
-    for part in range(count):
+    part = 0
+    while part < count:
         size = get(parts + 16 * part + 8)
         copy(to, get(parts + 16 * part), size)
         to += size
+        part += 1
 
 
 def publish(me: int, at: int, units: int) -> int:
@@ -220,7 +224,10 @@ def find(me: int, found: int) -> int:
     while at < end:
         claim = load(slot(me, at))
         if claim == free_word(me, at):
-            break
+            if at >= load(base + WRITE):
+                break
+            # Whatever is before WRITE was claimed before WRITE was there.
+            claim = load(slot(me, at))
         if not is_claim(me, at, claim):
             put(found + FOUND_AT, at)
             put(found + FOUND_CLAIM, claim)
@@ -259,15 +266,29 @@ def told(me: int, at: int, found: int) -> int:
     return BROKEN
 
 
-def receive(me: int, found: int, wait_ns: int) -> int:
-    """Waits for a message and tells it; it stays in the ring until `done`.
+def taken(me: int, at: int, found: int, scratch: int, scratch_bytes: int) -> int:
+    """Tells the message at a position. A small one is copied and done with at once."""
+    at = told(me, at, found)
+    if at < 0:
+        return at
+    length = get(found + FOUND_LENGTH)
+    put(found + FOUND_COPIED, 0)
+    if length <= scratch_bytes and get(found + FOUND_BATCH) == 0:
+        copy(scratch, slot(me, at) + HEAD_BYTES, length)
+        done(me, at)
+        put(found + FOUND_COPIED, 1)
+    return at
+
+
+def receive(me: int, found: int, scratch: int, scratch_bytes: int, wait_ns: int) -> int:
+    """Waits for a message and tells it; where it was not copied it stays until `done`.
 
     BLOCKED comes early, so that somebody looks whether the writers still live.
     """
     base = get(me + MY_BASE)
     began_ns = now_ns(0)
     while True:
-        at = told(me, find(me, found), found)
+        at = taken(me, find(me, found), found, scratch, scratch_bytes)
         if at >= 0 or at == BROKEN:
             return at
         advance(me, True)
@@ -284,7 +305,7 @@ def receive(me: int, found: int, wait_ns: int) -> int:
         elif at == BLOCKED:
             wait(base + BELL, seen, min(wait_ns - waited_ns, BLOCKED_WAIT_NS))
             store(base + LISTENING, 0)
-            return told(me, find(me, found), found)
+            return taken(me, find(me, found), found, scratch, scratch_bytes)
         store(base + LISTENING, 0)
 
 
@@ -330,8 +351,10 @@ def release(me: int, left: int, to: int) -> None:
     while write < to:
         cas(base + WRITE, write, to)
         write = load(base + WRITE)
-    for at in range(left, to):
+    at = left
+    while at < to:
         put(slot(me, at), free_word(me, at + get(me + MY_CAPACITY)))
+        at += 1
     store(base + READ, to)
 
 
@@ -343,6 +366,22 @@ def resume(me: int) -> int:
     if left < to <= left + get(me + MY_CAPACITY):
         release(me, left, to)
     return advance(me, True)
+
+
+def unfinished(me: int, after: int, found: int) -> int:
+    """The first message behind a position that is still being written; tells its claim."""
+    base = get(me + MY_BASE)
+    at = load(base + READ)
+    end = at + get(me + MY_CAPACITY)
+    while at < end:
+        claim = load(slot(me, at))
+        if not is_claim(me, at, claim):
+            break
+        if claim & STATUS_MASK == IS_WRITING and at > after:
+            put(found + FOUND_CLAIM, claim)
+            return at
+        at += units_of(claim)
+    return NOTHING
 
 
 def give_up(me: int, at: int, claim: int) -> int:

@@ -12,31 +12,27 @@ import os
 import time
 from array import array
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from techniques.pool import mapping, processes
-from techniques.pool.compiled import entries
+from techniques.pool.compiled import Entry, entries
 from techniques.pool.errors import Taken, WriterLost
 from techniques.pool.layout import (
     BLOCKED,
     BROKEN,
     CONSUMER,
+    FOUND_AT,
+    FOUND_CLAIM,
     FOUND_WORDS,
     GARBAGE,
     HEAD_BYTES,
-    IS_WRITING,
     LOST,
     MY_WORDS,
     PAGE_BYTES,
-    READ,
     SKIPPED,
-    STATUS_BITS,
-    STATUS_MASK,
-    UNITS_MASK,
-    WRITE,
     WRITER_SHIFT,
     units,
 )
@@ -52,8 +48,12 @@ SPIN_NS = 20_000
 # How often the writers of unfinished messages are looked at, while they hold nothing up.
 LOOK_EVERY_S = 0.01
 INNER_LENGTH_BYTES = 8
+# Messages up to this are copied twice and cost one call of compiled code instead of two.
+SCRATCH_BYTES = 16_384
 
 Body = bytes | bytearray | memoryview
+# Stands for a buffer's beginning where an address is asked for.
+_OneByte = ctypes.c_char * 1
 
 
 class Message(NamedTuple):
@@ -62,10 +62,17 @@ class Message(NamedTuple):
 
 
 class Ring:
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, code: Mapping[str, Entry] | None = None) -> None:
+        """`code` is another build of the protocol, as tests need one."""
         self.path = path
         self._map = mapping.Mapping(path)
-        self._code = entries()
+        code = entries() if code is None else code
+        self._code = code
+        self._send_code, self._receive_code, self._done_code = (
+            code["send"],
+            code["receive"],
+            code["done"],
+        )
         self._mark = processes.own_mark()
         spin_ns = SPIN_NS if len(os.sched_getaffinity(0)) > 1 else 0
         shape = (self._map.base, self._map.capacity, self._map.unit, self._mark, spin_ns)
@@ -73,6 +80,8 @@ class Ring:
         self._me = ctypes.addressof(self._my_words)
         self._found_words = (ctypes.c_int64 * FOUND_WORDS)()
         self._found = ctypes.addressof(self._found_words)
+        self._scratch_bytes = (ctypes.c_char * SCRATCH_BYTES)()
+        self._scratch = ctypes.addressof(self._scratch_bytes)
         self._rest: deque[Message] = deque()
         self._consumes = False
         self._looked_s = 0.0
@@ -109,6 +118,8 @@ class Ring:
         """Whether there was room in time; a sequence is written back to back as one message."""
         if isinstance(body, bytes):
             return self._send(target, 0, len(body), body, None, timeout_s)
+        if isinstance(body, bytearray) and body:
+            return self._send(target, 0, len(body), _OneByte.from_buffer(body), None, timeout_s)
         parts = [body] if isinstance(body, bytearray | memoryview) else body
         return self._send_parts(target, 0, parts, timeout_s)
 
@@ -140,7 +151,7 @@ class Ring:
         target: int,
         batch: int,
         length: int,
-        body: bytes | int,
+        body: bytes | ctypes.Array[ctypes.c_char] | int,
         table: "array[int] | None",
         timeout_s: float | None,
     ) -> bool:
@@ -158,9 +169,7 @@ class Ring:
             wait_ns = SLICE_NS
             if timeout_s is not None:
                 wait_ns = max(0, min(SLICE_NS, until_ns - time.monotonic_ns()))
-            at = self._code["send"](
-                self._me, target, batch, length, body, parts, count, size, wait_ns
-            )
+            at = self._send_code(self._me, target, batch, length, body, parts, count, size, wait_ns)
             if at >= 0:
                 return True
             if at == LOST:
@@ -176,12 +185,12 @@ class Ring:
             return self._rest.popleft()
         if not self._consumes or self._mark != processes.own_mark():
             self._begin_to_consume()
-        receive, until_ns = self._code["receive"], _until_ns(timeout_s)
+        receive, until_ns = self._receive_code, _until_ns(timeout_s)
         wait_ns = SLICE_NS
         while True:
             if timeout_s is not None:
                 wait_ns = max(0, min(SLICE_NS, until_ns - time.monotonic_ns()))
-            at = receive(self._me, self._found, wait_ns)
+            at = receive(self._me, self._found, self._scratch, SCRATCH_BYTES, wait_ns)
             if at >= 0:
                 message = self._take()
                 if message is not None:
@@ -196,20 +205,24 @@ class Ring:
                 return None
 
     def _take(self) -> Message | None:
-        at, length, target, batch, wide, _ = self._found_words
+        at, length, target, batch, wide, _, copied = self._found_words
+        if copied:
+            if wide * 2 > self._map.capacity:
+                self._give_up_dead()
+            return Message(target, ctypes.string_at(self._scratch, length))
         begin = PAGE_BYTES + at % self._map.capacity * self._map.unit + HEAD_BYTES
         body = self._map.bytes[begin : begin + length]
         if wide * 2 > self._map.capacity:
             self._give_up_dead()
         if batch == 0:
-            self._code["done"](self._me, at)
+            self._done_code(self._me, at)
             return Message(target, body)
         bodies = _bodies(body, batch)
         if bodies is None:
-            self._found_words[5] = self._claim(at)
+            self._found_words[FOUND_CLAIM // 8] = self._claim(at)
             self._mend()
             return None
-        self._code["done"](self._me, at)
+        self._done_code(self._me, at)
         self._rest.extend(Message(target, each) for each in bodies)
         return self._rest.popleft()
 
@@ -230,24 +243,17 @@ class Ring:
         if now_s - self._looked_s < LOOK_EVERY_S:
             return
         self._looked_s = now_s
-        at, write = self._map.word(READ), self._map.word(WRITE)
-        end = min(max(write, at + 1), at + self._map.capacity)
-        while at < end:
-            claim = self._claim(at)
-            size = claim >> STATUS_BITS & UNITS_MASK
-            status = claim & STATUS_MASK
-            if status == 0 or size == 0:
-                return
+        at = self._code["unfinished"](self._me, -1, self._found)
+        while at >= 0:
+            claim = self._found_words[FOUND_CLAIM // 8]
             writer = claim >> WRITER_SHIFT
-            if status == IS_WRITING and not processes.lives(writer):
-                given_up = self._code["give_up"](self._me, at, claim)
-                if given_up:
-                    pid = processes.pid_of(writer)
-                    _log.warning("%s: skipped a message whose writer %d died", self.path, pid)
-            at += size
+            if not processes.lives(writer) and self._code["give_up"](self._me, at, claim):
+                pid = processes.pid_of(writer)
+                _log.warning("%s: skipped a message whose writer %d died", self.path, pid)
+            at = self._code["unfinished"](self._me, at, self._found)
 
     def _mend(self) -> None:
-        at, claim = self._found_words[0], self._found_words[5]
+        at, claim = self._found_words[FOUND_AT // 8], self._found_words[FOUND_CLAIM // 8]
         size = self._code["mend"](self._me, at, claim)
         _log.warning(
             "%s: garbage at position %d (%#x), %d units given up", self.path, at, claim, size
