@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from techniques.pool import arrivals, attachment, control
 from techniques.pool.on_spark import made
 from techniques.pool.owner import LOOK_S, Chunk, Owner
-from techniques.pool.plan import Plan
+from techniques.pool.plan import Operator, Plan
 from techniques.pool.planted import COST, Planted, skewed_us
 from techniques.pool.policies import BASELINE, POLICIES
 from techniques.pool.topologies import TOPOLOGIES, Topology
@@ -103,7 +103,7 @@ def planned(
     """The window is wide, for an open loop is not held back by the pool."""
     first, *rest = topology.operators
     planted = Planted(first, cost_us, slow or {}, hangs or {}, burn)
-    operators = [planted, *rest]
+    operators: list[Operator] = [planted, *rest]
     return made(operators, instances=topology.tasks, name=name, policy=policy, window=window)
 
 

@@ -39,7 +39,7 @@ class Planted:
 
     @property
     def __name__(self) -> str:
-        return getattr(self.operator, "__name__", type(self.operator).__name__)
+        return str(getattr(self.operator, "__name__", type(self.operator).__name__))
 
     def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         own = this_instance()

@@ -71,8 +71,7 @@ class Driven:
         until(lambda: not supervisor.lives(), PATIENCE_S)
         assert not os.path.exists(found.where)
         assert control.running(self.application, self.plan.name) is None
-        for pid in instances:
-            until(lambda pid=pid: Process.of(pid) is None, PATIENCE_S)
+        until(lambda: not any(Process.of(pid) for pid in instances), PATIENCE_S)
 
 
 @contextmanager

@@ -10,6 +10,7 @@ import uuid
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -20,6 +21,7 @@ from techniques.pool.on_spark import made
 from techniques.pool.owner import InstancesDied, OperatorFailed, OperatorNotLoaded
 from techniques.pool.page import INSTANCE_WORDS
 from techniques.pool.place import PREFIX, YOUNG_S, Meeting, sweep
+from techniques.pool.plan import Operator
 from tests.techniques.pool import endless, operators
 from tests.techniques.pool.operators import rows
 from tests.techniques.pool.running import PATIENCE_S, Driven, driven
@@ -45,8 +47,8 @@ def chain() -> Iterator[Driven]:
         yield started
 
 
-def ids_of(found: list[dict[str, object]]) -> list[object]:
-    return sorted(row["id"] for row in found)  # type: ignore[type-var]
+def ids_of(found: list[dict[str, Any]]) -> list[int]:
+    return sorted(row["id"] for row in found)
 
 
 def test_every_row_comes_back_once_with_its_result(pool: Driven) -> None:
@@ -254,7 +256,7 @@ def test_the_page_tells_what_the_instances_did(pool: Driven) -> None:
 
 
 def test_an_operator_that_cannot_be_loaded_fails_the_task_with_its_traceback() -> None:
-    chain = [operators.act, operators.Broken()]
+    chain: list[Operator] = [operators.act, operators.Broken()]
     with driven(chain, instances=1, name="broken") as pool:
         with pytest.raises(OperatorNotLoaded) as failed:
             pool.rows([rows(1)])
@@ -298,7 +300,7 @@ def test_a_pool_ends_when_who_it_works_for_is_killed_under_load() -> None:
 
 def test_tasks_at_the_same_time_share_one_pool(pool: Driven) -> None:
     supervisor = pool.supervisor()
-    found: list[list[dict[str, object]]] = [[] for _ in range(3)]
+    found: list[list[dict[str, Any]]] = [[] for _ in range(3)]
 
     def drive(at: int) -> None:
         found[at] = pool.rows([rows(300)])
