@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from collectors import buckets
@@ -87,6 +87,7 @@ def test_the_page_is_laid_out_as_its_docstring_says(tmp_path: Path) -> None:
     page.close()
 
 
+@settings(deadline=None)
 @given(st.integers(min_value=-5, max_value=2 * MAX_US))
 def test_latencies_are_counted_in_the_buckets_of_the_frames(latency_us: int) -> None:
     assert bucket_of(latency_us) == buckets.index_of(latency_us)
@@ -108,6 +109,7 @@ def test_a_switch_has_a_version_of_its_own(tmp_path: Path) -> None:
     page.close()
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(st.integers(-(2**63), 2**63 - 1), st.text()), max_size=50))
 def test_a_batch_is_the_same_behind_the_ring(values: list[tuple[int, str]]) -> None:
     batch = pa.RecordBatch.from_arrays(
@@ -126,6 +128,7 @@ def test_a_batch_with_dictionaries_is_whole_too() -> None:
     assert chunks.read(0, memoryview(b"".join(parts))).equals(batch)
 
 
+@settings(deadline=None)
 @given(st.binary(max_size=200), st.integers(0, 200))
 def test_garbage_is_told_from_a_batch(body: bytes, schema_bytes: int) -> None:
     with pytest.raises(Garbled):
