@@ -30,7 +30,8 @@ def trace(times_s: Sequence[float]) -> Times:
         raise ValueError("a trace is a list of times in seconds")
     if (np.diff(times) < 0).any():
         raise ValueError("the times of a trace must not go backwards")
-    return times - times[0]
+    shifted: Times = times - times[0]
+    return shifted
 
 
 def read_trace(path: Path) -> Times:

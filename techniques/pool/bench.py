@@ -131,8 +131,9 @@ def ended(application: str, name: str) -> None:
 
 
 def _warm(owner: Owner, chunks: Sequence[Chunk]) -> None:
-    for chunk in chunks * WARM_UP_CHUNKS:
-        owner.hand_out(chunk)
+    for chunk in chunks:
+        for _ in range(WARM_UP_CHUNKS):
+            owner.hand_out(chunk)
     while owner.outstanding:
         for one in owner.collect(LOOK_S):
             owner.emitted(one)

@@ -83,7 +83,8 @@ def stages_of(
             )
         within("instances", count, MOST_INSTANCES)
         taken = {stage.name for stage in made}
-        made.append(Stage(_distinct(_plain(one), taken), count, cloudpickle.dumps(one)))
+        pickled: bytes = cloudpickle.dumps(one)  # type: ignore[no-untyped-call]
+        made.append(Stage(_distinct(_plain(one), taken), count, pickled))
     if sum(counts) > MOST_INSTANCES:
         raise ValueError(f"{sum(counts)} instances in all; a pool has at most {MOST_INSTANCES}")
     return tuple(made)

@@ -72,4 +72,5 @@ def skewed_us(
     uniform = np.random.default_rng(seed).uniform(size=count)
     ratio = (least_us / most_us) ** shape
     drawn = least_us / (1 - uniform * (1 - ratio)) ** (1 / shape)
-    return np.clip(drawn, least_us, most_us).astype(np.int64)
+    costs: NDArray[np.int64] = np.clip(drawn, least_us, most_us).astype(np.int64)
+    return costs

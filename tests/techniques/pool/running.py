@@ -3,7 +3,7 @@
 import os
 import signal
 import uuid
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -22,6 +22,13 @@ from tests.waiting import until
 PATIENCE_S = 120
 
 
+def running(application: str, name: str) -> control.RunningPool:
+    """The pool, as soon as it is up."""
+    found = until(lambda: control.running(application, name), PATIENCE_S)
+    assert found is not None
+    return found
+
+
 @dataclass
 class Driven:
     plan: Plan
@@ -29,18 +36,15 @@ class Driven:
 
     def results(
         self, batches: Iterable[pa.RecordBatch], **changes: Any
-    ) -> Iterator[pa.RecordBatch]:
-        return through(self.application, replace(self.plan, **changes), batches)
+    ) -> Generator[pa.RecordBatch, None, None]:
+        yield from through(self.application, replace(self.plan, **changes), batches)
 
     def rows(self, batches: Iterable[pa.RecordBatch], **changes: Any) -> list[dict[str, Any]]:
         return [row for made in self.results(batches, **changes) for row in made.to_pylist()]
 
     @property
     def running(self) -> control.RunningPool:
-        def found() -> control.RunningPool | None:
-            return control.running(self.application, self.plan.name)
-
-        return until(found, PATIENCE_S)
+        return running(self.application, self.plan.name)
 
     @contextmanager
     def page(self) -> Iterator[Page]:

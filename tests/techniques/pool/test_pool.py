@@ -24,7 +24,7 @@ from techniques.pool.place import PREFIX, YOUNG_S, Meeting, sweep
 from techniques.pool.plan import Operator
 from tests.techniques.pool import endless, operators
 from tests.techniques.pool.operators import rows
-from tests.techniques.pool.running import PATIENCE_S, Driven, driven
+from tests.techniques.pool.running import PATIENCE_S, Driven, driven, running
 from tests.waiting import until
 
 INSTANCES = 3
@@ -283,7 +283,7 @@ def test_a_pool_ends_when_who_it_works_for_is_killed_under_load() -> None:
     application = f"test-{uuid.uuid4().hex[:12]}"
     user = subprocess.Popen([sys.executable, "-m", endless.__name__, application])
     try:
-        found = until(lambda: control.running(application, endless.NAME), PATIENCE_S)
+        found = running(application, endless.NAME)
         page = found.page()
         try:
             until(lambda: page.words[page.instance(0, 10)] > 5, PATIENCE_S)

@@ -120,7 +120,9 @@ def after_killing(
 
     def kill() -> None:
         until(lambda: sum(page.words[at] for at in executed) - before > 30, PATIENCE_S, 0.005)
-        os.kill(until(lambda: whom(page), PATIENCE_S, 0.001), signal.SIGKILL)
+        pid = until(lambda: whom(page), PATIENCE_S, 0.001)
+        assert pid is not None
+        os.kill(pid, signal.SIGKILL)
 
     try:
         with ThreadPoolExecutor(1) as threads:
