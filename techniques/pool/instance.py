@@ -22,6 +22,7 @@ from pyspark import cloudpickle
 from techniques.pool import chunks
 from techniques.pool.carriage import Parcel, opened
 from techniques.pool.chunks import CHUNK, ERROR, RESULT, Garbled, Head
+from techniques.pool.errors import NotARing
 from techniques.pool.logs import Prefixed, say
 from techniques.pool.outlet import Outlet
 from techniques.pool.page import READY, Page
@@ -182,7 +183,7 @@ class Instance:
             # What stood in this slot before is over.
             for old in [one for one in self._results if one[0] == head.slot]:
                 self._results.pop(old).close()
-            with suppress(FileNotFoundError):
+            with suppress(FileNotFoundError, NotARing):
                 self._results[key] = Ring.attach(result_path(self._where, *key))
         return self._results.get(key)
 

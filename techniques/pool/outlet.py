@@ -5,6 +5,7 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from techniques.pool.carriage import Parcel
+from techniques.pool.errors import NotARing
 from techniques.pool.page import Page
 from techniques.pool.place import ring_path
 from techniques.pool.policies import Policy, policy
@@ -86,7 +87,7 @@ class Outlet:
                 found.ring.close()
             found = None
             # The file of an instance that died this moment is gone already.
-            with suppress(FileNotFoundError):
+            with suppress(FileNotFoundError, NotARing):
                 ring = Ring.attach(ring_path(self._where, instance, incarnation))
                 found = self._open[instance] = _Open(incarnation, ring)
         return found

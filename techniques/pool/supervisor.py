@@ -162,7 +162,9 @@ class Supervisor:
                 generation = self._page.words[at + 2]
                 self._page.words[at + 3] = self._page.words[at + 4] = 0
                 self._page.words[at] = 0
-                Path(result_path(self._where, slot, generation)).unlink(missing_ok=True)
+                ring = result_path(self._where, slot, generation)
+                for left in (Path(ring), Path(f"{ring}.bell")):
+                    left.unlink(missing_ok=True)
                 for left in Path(self._where).glob(f"{spill_prefix(slot, generation)}*"):
                     left.unlink(missing_ok=True)
 
