@@ -75,7 +75,8 @@ class Ring:
         )
         self._mark = processes.own_mark()
         spin_ns = SPIN_NS if len(os.sched_getaffinity(0)) > 1 else 0
-        shape = (self._map.base, self._map.capacity, self._map.unit, self._mark, spin_ns)
+        bell = self._map.bell
+        shape = (self._map.base, self._map.capacity, self._map.unit, self._mark, spin_ns, bell)
         self._my_words = (ctypes.c_int64 * MY_WORDS)(*shape)
         self._me = ctypes.addressof(self._my_words)
         self._found_words = (ctypes.c_int64 * FOUND_WORDS)()
@@ -274,7 +275,7 @@ class Ring:
 
     def unlink(self) -> None:
         """Takes the name away; who has it mapped goes on."""
-        os.unlink(self.path)
+        mapping.remove(self.path)
 
     def _forked(self) -> None:
         """A child of fork is a process of its own: its messages are not the parent's."""
