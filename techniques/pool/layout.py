@@ -70,14 +70,14 @@ CHECK_SALT = 0x3C6E_F372_FE94_F82B
 
 # What a process hands to its compiled code: words of its own memory, shared with nobody.
 MY_BASE, MY_CAPACITY, MY_UNIT, MY_WRITER, MY_SPIN_NS, MY_BELL = range(0, 48, 8)
-MY_WORDS = 6
+MY_SCRATCH, MY_SCRATCH_BYTES = 48, 56
+MY_WORDS = 8
 # What compiled code tells the consumer about a message.
 FOUND_AT, FOUND_LENGTH, FOUND_TARGET, FOUND_BATCH, FOUND_WIDE, FOUND_CLAIM = range(0, 48, 8)
-FOUND_COPIED = 48
-FOUND_WORDS = 7
+FOUND_WORDS = 6
 
 # Answers that are no position.
-NO_ROOM, NOTHING, BLOCKED, BROKEN, LOST = -1, -2, -3, -4, -5
+NO_ROOM, NOTHING, BLOCKED, BROKEN, LOST, HELD = range(-1, -7, -1)
 
 # A unit's word is written once a lap: few units to a large slot, little waste in a small one.
 SMALLEST_UNIT_BYTES, LARGEST_UNIT_BYTES = 64, 4096

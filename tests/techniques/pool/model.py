@@ -22,6 +22,8 @@ from techniques.pool.layout import (
     MY_BASE,
     MY_BELL,
     MY_CAPACITY,
+    MY_SCRATCH,
+    MY_SCRATCH_BYTES,
     MY_SPIN_NS,
     MY_UNIT,
     MY_WRITER,
@@ -149,7 +151,8 @@ class Model:
 
     def _own(self, process: int) -> dict[int, int]:
         words = {MY_BASE: 0, MY_CAPACITY: self._capacity, MY_UNIT: UNIT}
-        return {**words, MY_WRITER: process, MY_SPIN_NS: 0, MY_BELL: PIPE}
+        scratch = {MY_SCRATCH: FOUND, MY_SCRATCH_BYTES: 0}
+        return {**words, **scratch, MY_WRITER: process, MY_SPIN_NS: 0, MY_BELL: PIPE}
 
     def _producer_of(self, process: int, messages: Sequence[Send]) -> Callable[[], Run]:
         code = functions(self._own(process), self._fault)
@@ -170,7 +173,7 @@ class Model:
         yield from code["resume"](OWN)
         while True:
             # Its words are not kept here, so that every message seems to have a length of 0.
-            at = yield from code["receive"](OWN, FOUND, FOUND, 0, WAIT_NS)
+            at = yield from code["receive"](OWN, FOUND, WAIT_NS)
             if at < 0:
                 assert at == BLOCKED, "the consumer saw garbage"
                 at = yield from code["unfinished"](OWN, -1, FOUND)
