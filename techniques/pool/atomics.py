@@ -28,21 +28,21 @@ def _one(emit: Emit) -> Callable[[int], int]:
     def typed(_: Any, a: Any) -> Any:
         return _INT(_INT), lambda _c, builder, _s, args: emit(builder, *args)
 
-    return cast(Any, intrinsic(typed))
+    return cast(Callable[[int], int], intrinsic(typed))
 
 
 def _two(emit: Emit) -> Callable[[int, int], int]:
     def typed(_: Any, a: Any, b: Any) -> Any:
         return _INT(_INT, _INT), lambda _c, builder, _s, args: emit(builder, *args)
 
-    return cast(Any, intrinsic(typed))
+    return cast(Callable[[int, int], int], intrinsic(typed))
 
 
 def _three(emit: Emit) -> Callable[[int, int, int], int]:
     def typed(_: Any, a: Any, b: Any, c: Any) -> Any:
         return _INT(_INT, _INT, _INT), lambda _c, builder, _s, args: emit(builder, *args)
 
-    return cast(Any, intrinsic(typed))
+    return cast(Callable[[int, int, int], int], intrinsic(typed))
 
 
 def _word(builder: Any, address: Any) -> Any:
