@@ -18,7 +18,7 @@ _INT = types.int64
 _I64, _I32 = ir.IntType(64), ir.IntType(32)
 _SEQ = "seq_cst"
 _FUTEX = {"x86_64": 202, "aarch64": 98}[platform.machine()]
-_FUTEX_WAIT, _FUTEX_WAKE, _CLOCK_MONOTONIC = 0, 1, 1
+_FUTEX_WAIT, _FUTEX_WAKE, _CLOCK_MONOTONIC, _POLLIN = 0, 1, 1, 1
 _NS_PER_S = 1_000_000_000
 
 Emit = Callable[..., Any]
@@ -28,21 +28,21 @@ def _one(emit: Emit) -> Callable[[int], int]:
     def typed(_: Any, a: Any) -> Any:
         return _INT(_INT), lambda _c, builder, _s, args: emit(builder, *args)
 
-    return cast(Any, intrinsic(typed))
+    return cast(Callable[[int], int], intrinsic(typed))
 
 
 def _two(emit: Emit) -> Callable[[int, int], int]:
     def typed(_: Any, a: Any, b: Any) -> Any:
         return _INT(_INT, _INT), lambda _c, builder, _s, args: emit(builder, *args)
 
-    return cast(Any, intrinsic(typed))
+    return cast(Callable[[int, int], int], intrinsic(typed))
 
 
 def _three(emit: Emit) -> Callable[[int, int, int], int]:
     def typed(_: Any, a: Any, b: Any, c: Any) -> Any:
         return _INT(_INT, _INT, _INT), lambda _c, builder, _s, args: emit(builder, *args)
 
-    return cast(Any, intrinsic(typed))
+    return cast(Callable[[int, int, int], int], intrinsic(typed))
 
 
 def _word(builder: Any, address: Any) -> Any:
@@ -95,17 +95,35 @@ def _futex(builder: Any, address: Any, operation: int, value: Any, timeout: Any)
     return _external(builder, "syscall", _I64, [_I64(_FUTEX), address, *rest])
 
 
-def _wait(builder: Any, address: Any, seen: Any, timeout_ns: Any) -> Any:
+def _timespec(builder: Any, timeout_ns: Any) -> Any:
     timespec = cgutils.alloca_once(builder, _I64, size=2)
     second = builder.gep(timespec, [_I64(1)])
     builder.store(builder.sdiv(timeout_ns, _I64(_NS_PER_S)), timespec)
     builder.store(builder.srem(timeout_ns, _I64(_NS_PER_S)), second)
+    return builder.ptrtoint(timespec, _I64)
+
+
+def _wait(builder: Any, address: Any, seen: Any, timeout_ns: Any) -> Any:
     lower_half = builder.and_(seen, _I64(0xFFFF_FFFF))
-    return _futex(builder, address, _FUTEX_WAIT, lower_half, builder.ptrtoint(timespec, _I64))
+    return _futex(builder, address, _FUTEX_WAIT, lower_half, _timespec(builder, timeout_ns))
 
 
 def _wake(builder: Any, address: Any, sleepers: Any) -> Any:
     return _futex(builder, address, _FUTEX_WAKE, sleepers, _I64(0))
+
+
+def _knock(builder: Any, pipe: Any) -> Any:
+    byte = cgutils.alloca_once(builder, _I64)
+    return _external(builder, "write", _I64, [pipe, builder.ptrtoint(byte, _I64), _I64(1)])
+
+
+def _listen(builder: Any, pipe: Any, timeout_ns: Any) -> Any:
+    asked = cgutils.alloca_once(builder, _I64)
+    builder.store(builder.or_(pipe, _I64(_POLLIN << 32)), asked)
+    given = [builder.ptrtoint(asked, _I64), _I64(1), _timespec(builder, timeout_ns), _I64(0)]
+    _external(builder, "ppoll", _I32, given)
+    heard = cgutils.alloca_once(builder, _I64, size=8)
+    return _external(builder, "read", _I64, [pipe, builder.ptrtoint(heard, _I64), _I64(64)])
 
 
 def _now_ns(builder: Any, _: Any) -> Any:
@@ -128,4 +146,7 @@ put = _two(_put)
 copy = _three(_copy)
 wait = _three(_wait)
 wake = _two(_wake)
+# A byte into a pipe; and until there is one, or the time is over.
+knock = _one(_knock)
+listen = _two(_listen)
 now_ns = _one(_now_ns)

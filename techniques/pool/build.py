@@ -12,7 +12,7 @@ from techniques.pool.compiled import ENTRIES
 # Its type does not name all that it takes.
 _njit: Any = njit
 # All that machine code may ask of the process; anything else would end it when loaded.
-_MAY_CALL = {"syscall", "memcpy", "memmove", "memset", "clock_gettime"}
+_MAY_CALL = {"syscall", "memcpy", "memmove", "memset", "clock_gettime", "ppoll", "read", "write"}
 
 
 def assembly() -> str:

@@ -29,7 +29,8 @@ _log = logging.getLogger(__name__)
 # Each with the number of its arguments.
 ENTRIES: Final = {
     "send": 9,
-    "receive": 5,
+    "send_now": 4,
+    "receive": 3,
     "done": 2,
     "resume": 1,
     "unfinished": 3,
@@ -37,7 +38,8 @@ ENTRIES: Final = {
     "mend": 3,
     "depth": 1,
 }
-SEND_BODY: Final = 4
+# Which argument is the address of a body.
+BODIES: Final = {"send": 4, "send_now": 3}
 _SOURCES = ("layout.py", "atomics.py", "protocol.py", "compiled.py", "build.py")
 CACHE_VARIABLE = "CURTAIL_CACHE_DIR"
 
@@ -63,9 +65,9 @@ def callable_from(engine: Any) -> dict[str, Entry]:
     found: dict[str, Entry] = {}
     for name, count in ENTRIES.items():
         kinds: list[Any] = [ctypes.c_int64] * count
-        if name == "send":
+        if name in BODIES:
             # Takes integers, and `bytes`, whose address it passes.
-            kinds[SEND_BODY] = ctypes.c_void_p
+            kinds[BODIES[name]] = ctypes.c_void_p
         found[name] = ctypes.CFUNCTYPE(ctypes.c_int64, *kinds)(engine.get_function_address(name))
     return found
 

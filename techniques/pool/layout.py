@@ -1,5 +1,7 @@
 """The bytes of an OSRBuffer: one file, mapped by every producer and the one consumer.
 
+Beside it lies a named pipe, its name with `.bell`, on which the consumer sleeps.
+
 TurboStream (Wu et al., ICDCS'18), section IV, with the writer's process in the head. All numbers
 are 64-bit little-endian, aligned; "word" is one of them.
 
@@ -13,7 +15,6 @@ The first page is the header. What different processes write lies on cache lines
        128  READ        the left edge of the consumer's window: before it, all is free again
        136  RELEASING   what READ is about to become, while slots are made free
        144  CONSUMER    the consumer's process, as in a claim
-       192  BELL        raised for a sleeping consumer (futex: its lower half)
        200  LISTENING   1 while the consumer is about to sleep or sleeps
        256  ROOM        raised for producers that wait for room (futex: its lower half)
        264  WANTED      1 while a producer is about to wait for room or waits
@@ -50,7 +51,7 @@ PAGE_BYTES = 4096
 MAGIC, CAPACITY, UNIT_BYTES = 0, 8, 16
 WRITE = 64
 READ, RELEASING, CONSUMER = 128, 136, 144
-BELL, LISTENING = 192, 200
+LISTENING = 200
 ROOM, WANTED = 256, 264
 SKIPPED, GARBAGE = 320, 328
 
@@ -68,15 +69,15 @@ WRITER_SHIFT = STATUS_BITS + UNITS_BITS
 CHECK_SALT = 0x3C6E_F372_FE94_F82B
 
 # What a process hands to its compiled code: words of its own memory, shared with nobody.
-MY_BASE, MY_CAPACITY, MY_UNIT, MY_WRITER, MY_SPIN_NS = 0, 8, 16, 24, 32
-MY_WORDS = 5
+MY_BASE, MY_CAPACITY, MY_UNIT, MY_WRITER, MY_SPIN_NS, MY_BELL = range(0, 48, 8)
+MY_SCRATCH, MY_SCRATCH_BYTES = 48, 56
+MY_WORDS = 8
 # What compiled code tells the consumer about a message.
 FOUND_AT, FOUND_LENGTH, FOUND_TARGET, FOUND_BATCH, FOUND_WIDE, FOUND_CLAIM = range(0, 48, 8)
-FOUND_COPIED = 48
-FOUND_WORDS = 7
+FOUND_WORDS = 6
 
 # Answers that are no position.
-NO_ROOM, NOTHING, BLOCKED, BROKEN, LOST = -1, -2, -3, -4, -5
+NO_ROOM, NOTHING, BLOCKED, BROKEN, LOST, HELD = range(-1, -7, -1)
 
 # A unit's word is written once a lap: few units to a large slot, little waste in a small one.
 SMALLEST_UNIT_BYTES, LARGEST_UNIT_BYTES = 64, 4096

@@ -17,6 +17,8 @@ from techniques.pool.layout import (
     unit_bytes,
 )
 
+BELL_SUFFIX = ".bell"
+
 
 class Mapping:
     """Mapped and touched at once, so that no send pays for the first look at a page."""
@@ -26,8 +28,11 @@ class Mapping:
             size = os.fstat(file.fileno()).st_size
             if size <= PAGE_BYTES:
                 raise NotARing(f"{path} is no ring: only {size} bytes")
+            if not os.path.exists(path + BELL_SUFFIX):
+                raise NotARing(f"{path} is no ring of this version")
             flags = mmap.MAP_SHARED | mmap.MAP_POPULATE
             self.bytes = mmap.mmap(file.fileno(), size, flags=flags)
+        self.bell = os.open(path + BELL_SUFFIX, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
         self._anchor: ctypes.c_char | None = ctypes.c_char.from_buffer(self.bytes)
         self.base = ctypes.addressof(self._anchor)
         self.capacity, self.unit = self.word(CAPACITY), self.word(UNIT_BYTES)
@@ -44,8 +49,17 @@ class Mapping:
         return ctypes.c_int64.from_address(self.base + offset).value
 
     def close(self) -> None:
-        self._anchor = None
-        self.bytes.close()
+        if self._anchor is not None:
+            self._anchor = None
+            os.close(self.bell)
+            self.bytes.close()
+
+
+def remove(path: str) -> None:
+    """Takes the names away; who has them open goes on."""
+    os.unlink(path)
+    with suppress(FileNotFoundError):
+        os.unlink(path + BELL_SUFFIX)
 
 
 def make(path: str, capacity_bytes: int) -> None:
@@ -59,6 +73,9 @@ def make(path: str, capacity_bytes: int) -> None:
         os.posix_fallocate(file, 0, PAGE_BYTES + capacity * unit)
         for offset, value in ((CAPACITY, capacity), (UNIT_BYTES, unit), (MAGIC, MAGIC_VALUE)):
             os.pwrite(file, value.to_bytes(8, "little"), offset)
+        with suppress(FileNotFoundError):
+            os.unlink(path + BELL_SUFFIX)
+        os.mkfifo(path + BELL_SUFFIX, 0o600)
         os.rename(draft, path)
     except OSError:
         with suppress(FileNotFoundError):

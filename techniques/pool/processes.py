@@ -5,22 +5,23 @@ from pathlib import Path
 
 from techniques.pool.layout import PID_BITS, PID_MASK, START_MASK
 
-_own: int | None = None
+# What `own_mark` found out; None before that, and in a child of fork.
+known: int | None = None
 
 
 def own_mark() -> int:
     """This process as the ring's heads name it: its pid and the lower bits of its start time."""
-    global _own
-    if _own is None:
+    global known
+    if known is None:
         found = _stat(os.getpid())
         assert found is not None
-        _own = os.getpid() | (found[1] & START_MASK) << PID_BITS
-    return _own
+        known = os.getpid() | (found[1] & START_MASK) << PID_BITS
+    return known
 
 
 def _forget() -> None:
-    global _own
-    _own = None
+    global known
+    known = None
 
 
 os.register_at_fork(after_in_child=_forget)

@@ -17,15 +17,31 @@ window. It copies the body, sets HAS_READ, and then moves READ over all at the l
 with: writes RELEASING, gives every unit its next lap, writes READ. Where it dies in between, the
 next consumer does it again from RELEASING.
 
-**Asleep.** Who sleeps says so first, looks once more and then sleeps on the bell's old value; who
-has news looks whether somebody said so, changes the bell and wakes. A process that dies between
-its news and the bell leaves a sleeper to its timeout.
+**Asleep.** Who sleeps says so first, looks once more and then sleeps; who has news looks whether
+somebody said so, and wakes. Producers sleep on a futex with the value it had before they looked.
+The consumer sleeps on a pipe, in which a byte waits for whoever comes late: of a pipe's writer the
+kernel expects that it will sleep soon, and lets the reader run in its place rather than wake an
+idle processor for it. A process that dies between its news and the waking leaves a sleeper to its
+timeout.
 """
 
-from techniques.pool.atomics import add, cas, copy, get, load, now_ns, put, store, swap, wait, wake
+from techniques.pool.atomics import (
+    add,
+    cas,
+    copy,
+    get,
+    knock,
+    listen,
+    load,
+    now_ns,
+    put,
+    store,
+    swap,
+    wait,
+    wake,
+)
 from techniques.pool.layout import (
     BATCH,
-    BELL,
     BLOCKED,
     BROKEN,
     CHECK,
@@ -34,7 +50,6 @@ from techniques.pool.layout import (
     FOUND_AT,
     FOUND_BATCH,
     FOUND_CLAIM,
-    FOUND_COPIED,
     FOUND_LENGTH,
     FOUND_TARGET,
     FOUND_WIDE,
@@ -42,13 +57,17 @@ from techniques.pool.layout import (
     GARBAGE,
     HAS_READ,
     HEAD_BYTES,
+    HELD,
     IS_READY,
     IS_WRITING,
     LENGTH,
     LISTENING,
     LOST,
     MY_BASE,
+    MY_BELL,
     MY_CAPACITY,
+    MY_SCRATCH,
+    MY_SCRATCH_BYTES,
     MY_SPIN_NS,
     MY_UNIT,
     MY_WRITER,
@@ -166,8 +185,7 @@ def publish(me: int, at: int, units: int) -> int:
     if not cas(slot(me, at), before, claim_word(IS_READY, units, writer)):
         return LOST
     if load(base + LISTENING) == 1 and swap(base + LISTENING, 0) == 1:
-        add(base + BELL, 1)
-        wake(base + BELL, 1)
+        knock(get(me + MY_BELL))
     return at
 
 
@@ -189,6 +207,17 @@ def send(
     if at < 0:
         return at
     fill(me, at, target, batch, length, body, parts, count)
+    return publish(me, at, units)
+
+
+def send_now(me: int, target: int, length: int, body: int) -> int:
+    """One message of one part where there is room at once."""
+    unit = get(me + MY_UNIT)
+    units = (HEAD_BYTES + length + unit - 1) // unit
+    at = reserve(me, units)
+    if at < 0:
+        return at
+    fill(me, at, target, 0, length, body, 0, 0)
     return publish(me, at, units)
 
 
@@ -266,30 +295,35 @@ def told(me: int, at: int, found: int) -> int:
     return BROKEN
 
 
-def taken(me: int, at: int, found: int, scratch: int, scratch_bytes: int) -> int:
-    """Tells the message at a position. A small one is copied and done with at once."""
+def taken(me: int, at: int, found: int) -> int:
+    """Tells the message at a position: the length of one that was copied and done with, or HELD.
+
+    A small one is copied at once; a large one, and all while the window is wide, are left to the
+    caller.
+    """
     at = told(me, at, found)
     if at < 0:
         return at
     length = get(found + FOUND_LENGTH)
-    put(found + FOUND_COPIED, 0)
-    if length <= scratch_bytes and get(found + FOUND_BATCH) == 0:
-        copy(scratch, slot(me, at) + HEAD_BYTES, length)
-        done(me, at)
-        put(found + FOUND_COPIED, 1)
-    return at
+    if length > get(me + MY_SCRATCH_BYTES) or get(found + FOUND_BATCH) > 0:
+        return HELD
+    if 2 * get(found + FOUND_WIDE) > get(me + MY_CAPACITY):
+        return HELD
+    copy(get(me + MY_SCRATCH), slot(me, at) + HEAD_BYTES, length)
+    done(me, at)
+    return length
 
 
-def receive(me: int, found: int, scratch: int, scratch_bytes: int, wait_ns: int) -> int:
-    """Waits for a message and tells it; where it was not copied it stays until `done`.
+def receive(me: int, found: int, wait_ns: int) -> int:
+    """Waits for a message and tells it, as `taken`; one that is HELD stays until `done`.
 
     BLOCKED comes early, so that somebody looks whether the writers still live.
     """
     base = get(me + MY_BASE)
     began_ns = now_ns(0)
     while True:
-        at = taken(me, find(me, found), found, scratch, scratch_bytes)
-        if at >= 0 or at == BROKEN:
+        at = taken(me, find(me, found), found)
+        if at != NOTHING and at != BLOCKED:
             return at
         advance(me, True)
         waited_ns = now_ns(0) - began_ns
@@ -297,15 +331,14 @@ def receive(me: int, found: int, scratch: int, scratch_bytes: int, wait_ns: int)
             return at
         if waited_ns < get(me + MY_SPIN_NS):
             continue
-        seen = load(base + BELL)
         store(base + LISTENING, 1)
         at = find(me, found)
         if at == NOTHING:
-            wait(base + BELL, seen, wait_ns - waited_ns)
+            listen(get(me + MY_BELL), wait_ns - waited_ns)
         elif at == BLOCKED:
-            wait(base + BELL, seen, min(wait_ns - waited_ns, BLOCKED_WAIT_NS))
+            listen(get(me + MY_BELL), min(wait_ns - waited_ns, BLOCKED_WAIT_NS))
             store(base + LISTENING, 0)
-            return taken(me, find(me, found), found, scratch, scratch_bytes)
+            return taken(me, find(me, found), found)
         store(base + LISTENING, 0)
 
 

@@ -26,9 +26,11 @@ from techniques.pool.layout import (
     CONSUMER,
     FOUND_AT,
     FOUND_CLAIM,
+    FOUND_TARGET,
     FOUND_WORDS,
     GARBAGE,
     HEAD_BYTES,
+    HELD,
     LOST,
     MY_WORDS,
     PAGE_BYTES,
@@ -68,20 +70,20 @@ class Ring:
         self._map = mapping.Mapping(path)
         code = entries() if code is None else code
         self._code = code
-        self._send_code, self._receive_code, self._done_code = (
-            code["send"],
-            code["receive"],
-            code["done"],
-        )
+        self._send_code, self._send_now_code = code["send"], code["send_now"]
+        self._receive_code, self._done_code = code["receive"], code["done"]
+        # The largest body that can ever be sent.
+        self.limit_bytes = self._map.limit_bytes
         self._mark = processes.own_mark()
         spin_ns = SPIN_NS if len(os.sched_getaffinity(0)) > 1 else 0
-        shape = (self._map.base, self._map.capacity, self._map.unit, self._mark, spin_ns)
-        self._my_words = (ctypes.c_int64 * MY_WORDS)(*shape)
+        bell = self._map.bell
+        self._scratch_bytes = (ctypes.c_char * SCRATCH_BYTES)()
+        self._scratch = ctypes.addressof(self._scratch_bytes)
+        shape = (self._map.base, self._map.capacity, self._map.unit, self._mark, spin_ns, bell)
+        self._my_words = (ctypes.c_int64 * MY_WORDS)(*shape, self._scratch, SCRATCH_BYTES)
         self._me = ctypes.addressof(self._my_words)
         self._found_words = (ctypes.c_int64 * FOUND_WORDS)()
         self._found = ctypes.addressof(self._found_words)
-        self._scratch_bytes = (ctypes.c_char * SCRATCH_BYTES)()
-        self._scratch = ctypes.addressof(self._scratch_bytes)
         self._rest: deque[Message] = deque()
         self._consumes = False
         self._looked_s = 0.0
@@ -94,11 +96,6 @@ class Ring:
     @classmethod
     def attach(cls, path: str) -> "Ring":
         return cls(path)
-
-    @property
-    def limit_bytes(self) -> int:
-        """The largest body that can ever be sent."""
-        return self._map.limit_bytes
 
     @property
     def skipped(self) -> int:
@@ -117,9 +114,9 @@ class Ring:
     ) -> bool:
         """Whether there was room in time; a sequence is written back to back as one message."""
         if isinstance(body, bytes):
-            return self._send(target, 0, len(body), body, None, timeout_s)
+            return self._send_one(target, len(body), body, timeout_s)
         if isinstance(body, bytearray) and body:
-            return self._send(target, 0, len(body), _OneByte.from_buffer(body), None, timeout_s)
+            return self._send_one(target, len(body), _OneByte.from_buffer(body), timeout_s)
         parts = [body] if isinstance(body, bytearray | memoryview) else body
         return self._send_parts(target, 0, parts, timeout_s)
 
@@ -134,6 +131,22 @@ class Ring:
             parts.append(_size(body).to_bytes(INNER_LENGTH_BYTES, "little"))
             parts.append(body)
         return self._send_parts(target, len(bodies), parts, timeout_s)
+
+    def _send_one(
+        self,
+        target: int,
+        length: int,
+        body: bytes | ctypes.Array[ctypes.c_char],
+        timeout_s: float | None,
+    ) -> bool:
+        # As few steps as can be: after a sleep, each costs several times what it does in a loop.
+        if length <= self.limit_bytes and self._mark == processes.known:
+            at = self._send_now_code(self._me, target, length, body)
+            if at >= 0:
+                return True
+            if at == LOST:
+                raise self._lost()
+        return self._send(target, 0, length, body, None, timeout_s)
 
     def _send_parts(
         self, target: int, batch: int, parts: Iterable[Body], timeout_s: float | None
@@ -173,9 +186,12 @@ class Ring:
             if at >= 0:
                 return True
             if at == LOST:
-                raise WriterLost(f"the consumer of {self.path} took this process for dead")
+                raise self._lost()
             if timeout_s is not None and time.monotonic_ns() >= until_ns:
                 return False
+
+    def _lost(self) -> WriterLost:
+        return WriterLost(f"the consumer of {self.path} took this process for dead")
 
     # ---- the consumer ---------------------------------------------------------------------
 
@@ -183,15 +199,18 @@ class Ring:
         """The next message, in order per producer; None when none came in time."""
         if self._rest:
             return self._rest.popleft()
-        if not self._consumes or self._mark != processes.own_mark():
+        if not self._consumes or self._mark != processes.known:
             self._begin_to_consume()
         receive, until_ns = self._receive_code, _until_ns(timeout_s)
         wait_ns = SLICE_NS
         while True:
             if timeout_s is not None:
                 wait_ns = max(0, min(SLICE_NS, until_ns - time.monotonic_ns()))
-            at = receive(self._me, self._found, self._scratch, SCRATCH_BYTES, wait_ns)
+            at = receive(self._me, self._found, wait_ns)
             if at >= 0:
+                target = self._found_words[FOUND_TARGET // 8]
+                return Message(target, ctypes.string_at(self._scratch, at))
+            if at == HELD:
                 message = self._take()
                 if message is not None:
                     return message
@@ -205,11 +224,7 @@ class Ring:
                 return None
 
     def _take(self) -> Message | None:
-        at, length, target, batch, wide, _, copied = self._found_words
-        if copied:
-            if wide * 2 > self._map.capacity:
-                self._give_up_dead()
-            return Message(target, ctypes.string_at(self._scratch, length))
+        at, length, target, batch, wide, _ = self._found_words
         begin = PAGE_BYTES + at % self._map.capacity * self._map.unit + HEAD_BYTES
         body = self._map.bytes[begin : begin + length]
         if wide * 2 > self._map.capacity:
@@ -274,7 +289,7 @@ class Ring:
 
     def unlink(self) -> None:
         """Takes the name away; who has it mapped goes on."""
-        os.unlink(self.path)
+        mapping.remove(self.path)
 
     def _forked(self) -> None:
         """A child of fork is a process of its own: its messages are not the parent's."""

@@ -11,7 +11,9 @@ from typing import Any
 
 from techniques.pool import compiled
 
-_STEP = re.compile(r"\b(cmpxchg|atomicrmw|store atomic|load atomic)\b|call i64 @(syscall|memcpy)\(")
+_ATOMIC = r"\b(cmpxchg|atomicrmw|store atomic|load atomic)\b"
+_CALL = r"call i(32|64) @(syscall|memcpy|write|read|ppoll)\("
+_STEP = re.compile(f"{_ATOMIC}|{_CALL}")
 _SIGKILL, _NEVER = 9, -1
 _TICK = f"""
 @steps_left = global i64 {_NEVER}

@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from techniques.pool.layout import (
-    BELL,
     BLOCKED,
     CHECK,
     GARBAGE,
@@ -21,7 +20,10 @@ from techniques.pool.layout import (
     HEAD_BYTES,
     LISTENING,
     MY_BASE,
+    MY_BELL,
     MY_CAPACITY,
+    MY_SCRATCH,
+    MY_SCRATCH_BYTES,
     MY_SPIN_NS,
     MY_UNIT,
     MY_WRITER,
@@ -44,6 +46,8 @@ UNIT = 64
 WAIT_NS = 2 * BLOCKED_WAIT_NS
 # The consumer's own words. Of these only the claim is read again.
 FOUND, FOUND_END, FOUND_CLAIM_WORD = 1000, 1056, 1040
+# The consumer's pipe, as a word: how many bytes are in it, up to one.
+PIPE = 192
 CONSUMER = 0
 JUNK = -7
 # Sleepers ask whether a bell changed, not how often; so the model counts up to a few and over.
@@ -129,7 +133,7 @@ class Model:
         self.sends = sends
         self.mortal = mortal
         self._capacity = capacity
-        header = [WRITE, READ, RELEASING, BELL, LISTENING, ROOM, WANTED, SKIPPED, GARBAGE]
+        header = [WRITE, READ, RELEASING, PIPE, LISTENING, ROOM, WANTED, SKIPPED, GARBAGE]
         heads = [
             PAGE_BYTES + unit * UNIT + word
             for unit in range(capacity)
@@ -147,7 +151,8 @@ class Model:
 
     def _own(self, process: int) -> dict[int, int]:
         words = {MY_BASE: 0, MY_CAPACITY: self._capacity, MY_UNIT: UNIT}
-        return {**words, MY_WRITER: process, MY_SPIN_NS: 0}
+        scratch = {MY_SCRATCH: FOUND, MY_SCRATCH_BYTES: 0}
+        return {**words, **scratch, MY_WRITER: process, MY_SPIN_NS: 0, MY_BELL: PIPE}
 
     def _producer_of(self, process: int, messages: Sequence[Send]) -> Callable[[], Run]:
         code = functions(self._own(process), self._fault)
@@ -168,7 +173,7 @@ class Model:
         yield from code["resume"](OWN)
         while True:
             # Its words are not kept here, so that every message seems to have a length of 0.
-            at = yield from code["receive"](OWN, FOUND, FOUND, 0, WAIT_NS)
+            at = yield from code["receive"](OWN, FOUND, WAIT_NS)
             if at < 0:
                 assert at == BLOCKED, "the consumer saw garbage"
                 at = yield from code["unfinished"](OWN, -1, FOUND)
@@ -191,7 +196,7 @@ class Model:
                 continue
             if state.asleep[process] is None:
                 yield self._stepped(state, process)
-            elif self._step(state, process)[3] == BLOCKED_WAIT_NS:
+            elif self._step(state, process)[-1] == BLOCKED_WAIT_NS:
                 yield self._woken(state, process)
             if process in self.mortal and process not in state.deaths:
                 yield self._killed(state, process)
@@ -280,13 +285,18 @@ class Model:
             result = 0
         elif name == "lives":
             result = int(address not in state.deaths)
-        elif name == "wait" and old == given[0]:
+        elif (name == "wait" and old == given[0]) or (name == "listen" and old == 0):
             return state._replace(asleep=_with(state.asleep, process, address))
-        elif name == "wake":
-            for sleeper, word in enumerate(state.asleep):
-                if word == address:
-                    state = self._woken(state, sleeper)
-        if name in ("store", "put", "add", "wait", "wake"):
+        elif name == "listen":
+            new = 0
+        elif name in ("wake", "knock"):
+            sleepers = [one for one, word in enumerate(state.asleep) if word == address]
+            for sleeper in sleepers:
+                state = self._woken(state, sleeper)
+            # Who is woken takes the byte out.
+            if name == "knock":
+                new = int(not sleepers)
+        if name in ("store", "put", "add", "wait", "wake", "listen", "knock"):
             result = 0
         memory, keys, asleep, _, deaths = state
         if new != old and where is not None:

@@ -11,7 +11,8 @@ from typing import Any
 
 from techniques.pool import protocol
 
-STEPS = {"load", "store", "cas", "swap", "add", "get", "put", "copy", "wait", "wake"}
+STEPS = {"load", "store", "cas", "swap", "add", "get", "put", "copy", "wait", "wake", "knock"}
+STEPS |= {"listen"}
 
 Step = tuple[Any, ...]
 Fault = tuple[str, str]

@@ -275,5 +275,7 @@ def test_a_ring_may_be_a_file_on_disk(tmp_path: Path) -> None:
     ring = Ring.create(str(tmp_path / "ring"), 10_000)
     assert ring.send(b"body")
     assert ring.receive(0) == (0, b"body")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["ring", "ring.bell"]
+    ring.unlink()
     ring.close()
-    assert [path.name for path in tmp_path.iterdir()] == ["ring"]
+    assert list(tmp_path.iterdir()) == []
