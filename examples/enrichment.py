@@ -1,0 +1,126 @@
+"""Orders enriched by a call to a service whose answers have a heavy tail, on a pool of instances.
+
+orders ──▶ enrich (pooled: one HTTP call an order) ──▶ sink
+              └──▶ service on this machine: most answers in milliseconds, few in hundreds
+
+Without the pool (`--plain`) each task makes its calls one after the other, and a batch takes as
+long as the task with the most bad luck.
+"""
+
+import argparse
+import http.client
+import json
+import os
+import sys
+import threading
+import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import numpy as np
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from collectors import stamp
+from examples import session as example
+from techniques.pool import pooled
+
+NAME = "enrichment"
+SCHEMA = "event_time timestamp, order long, customer string"
+CHUNK_ROWS = 4
+
+
+def main() -> int:
+    options = arguments().parse_args()
+    # Spark's Python workers are those of this Python, which has what the operator needs.
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    service = Service(options.median_ms, options.tail)
+    spark = example.session(NAME, options)
+    query = (
+        enriched(orders(spark, options), service.port, options)
+        .transform(stamp("event_time"))
+        .writeStream.queryName("orders")
+        .format("console" if options.show else "noop")
+        .option("checkpointLocation", example.checkpoint(NAME, options))
+        .trigger(processingTime=example.interval(options))
+        .start()
+    )
+    return example.run(spark, query, options)
+
+
+def arguments() -> argparse.ArgumentParser:
+    parser = example.parser("Orders enriched by a service with a heavy-tailed response time.")
+    parser.add_argument("--orders", type=example.positive, default=100, help="per second")
+    parser.add_argument("--instances", type=example.positive, default=8, help="of the operator")
+    parser.add_argument("--median-ms", type=example.positive, default=5, help="of the service")
+    parser.add_argument(
+        "--tail", type=float, default=1.2, help="sigma of the log-normal response time"
+    )
+    parser.add_argument("--plain", action="store_true", help="without the pool")
+    parser.add_argument("--show", action="store_true", help="print each batch")
+    return parser
+
+
+def orders(spark: SparkSession, options: argparse.Namespace) -> DataFrame:
+    ticks = spark.readStream.format("rate").option("rowsPerSecond", options.orders).load()
+    return ticks.select(F.col("timestamp").alias("event_time"), F.col("value").alias("order"))
+
+
+def enriched(placed: DataFrame, port: int, options: argparse.Namespace) -> DataFrame:
+    enrich = Enrich(port)
+    if options.plain:
+        return placed.mapInArrow(lambda batches: map(enrich, batches), SCHEMA)
+    return placed.transform(
+        pooled(enrich, SCHEMA, instances=options.instances, chunk_rows=CHUNK_ROWS, name=NAME)
+    )
+
+
+class Enrich:
+    """One call an order, over one connection per instance."""
+
+    __name__ = "enrich"
+
+    def __init__(self, port: int) -> None:
+        self._port = port
+        self._service: http.client.HTTPConnection | None = None
+
+    def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        customers = [self._customer(order) for order in batch.column("order").to_pylist()]
+        return batch.append_column("customer", pa.array(customers, pa.string()))
+
+    def _customer(self, order: int) -> str:
+        if self._service is None:
+            self._service = http.client.HTTPConnection("127.0.0.1", self._port, timeout=30)
+        self._service.request("GET", f"/orders/{order}")
+        return str(json.loads(self._service.getresponse().read())["customer"])
+
+
+class Service:
+    """Stands for somebody else's: answers after a log-normal time."""
+
+    def __init__(self, median_ms: float, tail: float) -> None:
+        delays = np.random.default_rng(1)
+
+        class Answer(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_GET(self) -> None:
+                time.sleep(delays.lognormal(np.log(median_ms / 1000), tail))
+                order = int(self.path.rpartition("/")[2])
+                body = json.dumps({"customer": f"customer-{order % 1000}"}).encode()
+                self.send_response(200)
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+
+            def log_message(self, *_: object) -> None:
+                pass
+
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Answer)
+        self._server.daemon_threads = True
+        self.port = self._server.server_address[1]
+        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

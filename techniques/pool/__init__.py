@@ -1,0 +1,17 @@
+"""The operator pool: long-lived Python instances beside each executor, and their transport."""
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from techniques.pool.on_spark import pooled
+
+__all__ = ["pooled"]
+
+
+def __getattr__(name: str) -> Any:
+    # Rings are used by processes that need neither Arrow nor Spark, a second of imports each.
+    if name == "pooled":
+        from techniques.pool.on_spark import pooled
+
+        return pooled
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,43 @@
+"""When chunks are meant to be sent. Open loop: the times do not depend on how the pool gets on.
+
+A generator that waits for an answer before it sends the next request does not send just when the
+system is slow, so it never sees the worst (coordinated omission). Here every chunk has an intended
+time, and its latency is counted from that, however late it could be sent.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+Times = NDArray[np.float64]
+
+
+def poisson(rate_per_s: float, seconds: float, seed: int = 0) -> Times:
+    """Seconds from the start, ascending: independent arrivals, so many a second on average."""
+    if rate_per_s <= 0 or seconds <= 0:
+        raise ValueError(f"no arrivals at {rate_per_s} a second for {seconds} s")
+    numbers = np.random.default_rng(seed)
+    count = numbers.poisson(rate_per_s * seconds)
+    return np.sort(numbers.uniform(0, seconds, count))
+
+
+def trace(times_s: Sequence[float]) -> Times:
+    """As they were recorded; the first one is the start."""
+    times = np.asarray(times_s, dtype=np.float64)
+    if times.ndim != 1 or len(times) == 0 or not np.isfinite(times).all():
+        raise ValueError("a trace is a list of times in seconds")
+    if (np.diff(times) < 0).any():
+        raise ValueError("the times of a trace must not go backwards")
+    shifted: Times = times - times[0]
+    return shifted
+
+
+def read_trace(path: Path) -> Times:
+    """One time in seconds per line."""
+    lines = [line for line in path.read_text().splitlines() if line.strip()]
+    try:
+        return trace([float(line) for line in lines])
+    except ValueError as fault:
+        raise ValueError(f"{path}: {fault}") from fault

@@ -1,0 +1,103 @@
+"""One task's hold on a running pool: a slot of the page, and the ring its results come back by.
+
+A Python worker of Spark lives longer than a task; what it has is lent to its next task.
+"""
+
+import os
+import time
+from collections import defaultdict
+from contextlib import suppress
+from pathlib import Path
+
+from techniques.pool.begin import PoolUnavailable, joined
+from techniques.pool.carriage import spill_prefix
+from techniques.pool.identity import Process
+from techniques.pool.outlet import Outlet
+from techniques.pool.page import ENDING
+from techniques.pool.place import Meeting, result_path
+from techniques.pool.plan import Plan
+from techniques.pool.ring import Ring
+
+
+class Attachment:
+    def __init__(self, application: str, plan: Plan, message_bytes: int) -> None:
+        self.where, self.page = joined(application, plan, message_bytes)
+        self.slot, self.generation = self._take_slot(
+            Meeting.of(application, plan.name, plan.digest)
+        )
+        self.at = self.page.slot(self.slot)
+        try:
+            self.ring = Ring.create(
+                result_path(self.where, self.slot, self.generation), self.page.words[11]
+            )
+        except OSError:
+            self.page.words[self.at] = 0
+            self.page.close()
+            raise
+        # The number of the chunk sent last: goes on from task to task, so that what comes late for
+        # an earlier task is nobody's.
+        self.chunk = 0
+        self.outlet = Outlet(self.page, self.where, 0)
+
+    def works(self) -> bool:
+        return self.page.words[2] != ENDING and self.page.supervisor.lives()
+
+    def used(self) -> None:
+        self.page.words[6] = time.monotonic_ns()
+
+    def close(self) -> None:
+        """Gives the slot back; whoever works on a chunk of ours finds nobody waiting for it."""
+        words = self.page.words
+        words[self.at + 3] = words[self.at + 4] = 0
+        words[self.at] = 0
+        self.outlet.close()
+        self.ring.close()
+        with suppress(OSError):
+            self.ring.unlink()
+        with suppress(OSError):
+            for left in Path(self.where).glob(f"{spill_prefix(self.slot, self.generation)}*"):
+                left.unlink(missing_ok=True)
+        self.page.close()
+
+    def _take_slot(self, meeting: Meeting) -> tuple[int, int]:
+        words = self.page.words
+        own = Process.this()
+        with meeting.locked():
+            for slot in range(self.page.slots):
+                at = self.page.slot(slot)
+                if words[at] == 0:
+                    for counter in range(3, 10):
+                        words[at + counter] = 0
+                    words[at + 2] += 1
+                    words[at + 1], words[at] = own.started, own.pid
+                    return slot, words[at + 2]
+        raise PoolUnavailable(f"all {self.page.slots} slots of the pool are taken")
+
+
+_lent: dict[tuple[int, str, str], list[Attachment]] = defaultdict(list)
+
+
+def borrowed(application: str, plan: Plan, message_bytes: int) -> Attachment:
+    kept = _lent[os.getpid(), application, plan.name + plan.digest]
+    while kept:
+        attachment = kept.pop()
+        if attachment.works():
+            return attachment
+        attachment.close()
+    return Attachment(application, plan, message_bytes)
+
+
+def returned(application: str, plan: Plan, attachment: Attachment) -> None:
+    if attachment.works():
+        words = attachment.page.words
+        words[attachment.at + 3] = words[attachment.at + 4] = 0
+        _lent[os.getpid(), application, plan.name + plan.digest].append(attachment)
+    else:
+        attachment.close()
+
+
+def forgotten() -> None:
+    """Closes what is kept for next tasks; for programs that go on without the pool."""
+    for kept in _lent.values():
+        while kept:
+            kept.pop().close()

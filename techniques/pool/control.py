@@ -1,0 +1,42 @@
+"""The pools of this host, and the word by which a running one is steered."""
+
+import os
+from dataclasses import dataclass
+
+from techniques.pool.page import Page
+from techniques.pool.place import Meeting, meeting_root, space
+from techniques.pool.policies import name_of, number_of
+
+
+@dataclass(frozen=True)
+class RunningPool:
+    where: str
+
+    def page(self) -> Page:
+        """To be closed by the caller."""
+        return Page.attach(os.path.join(self.where, "page"))
+
+    def policy(self) -> str:
+        page = self.page()
+        try:
+            return name_of(page.control[1])
+        finally:
+            page.close()
+
+    def switch(self, policy: str) -> int:
+        """Puts a policy in force from the next chunk on; the version of the control word."""
+        number = number_of(policy)
+        page = self.page()
+        try:
+            return page.steer(number)
+        finally:
+            page.close()
+
+
+def running(application: str, name: str) -> RunningPool | None:
+    """The application's pool of this name on this host, if it is up."""
+    for folder in meeting_root().glob(f"{space()}-{application}-{name}-*"):
+        where = Meeting(folder).current()
+        if where is not None and os.path.exists(os.path.join(where, "page")):
+            return RunningPool(where)
+    return None

@@ -1,0 +1,207 @@
+"""One long-lived instance of an operator: takes chunks from its ring, one after the other.
+
+It never waits for room. A result that the next ring has no room for is *parked*, and the instance
+goes on taking chunks; as every consumer always consumes, no circle of full rings can stand still.
+What is parked is bounded by the windows of the tasks: none has more chunks in the pool than that.
+"""
+
+import ctypes
+import os
+import signal
+import sys
+import time
+import traceback
+from collections import deque
+from contextlib import suppress
+from typing import TextIO, cast
+
+import numpy as np
+import pyarrow as pa
+from pyspark import cloudpickle
+
+from techniques.pool import chunks
+from techniques.pool.carriage import Parcel, opened
+from techniques.pool.chunks import CHUNK, ERROR, RESULT, Garbled, Head
+from techniques.pool.errors import NotARing
+from techniques.pool.logs import Prefixed, say
+from techniques.pool.outlet import Outlet
+from techniques.pool.page import READY, Page
+from techniques.pool.place import result_path, ring_path, stillborn_path
+from techniques.pool.plan import INSTANCE_VARIABLE, Operator, Plan
+from techniques.pool.ring import Ring
+
+PR_SET_PDEATHSIG = 1
+NOT_LOADED = 3
+PARKED_S = 0.002
+IDLE_S = 1.0
+
+
+def run(where: str, plan: Plan, page: Page, number: int) -> int:
+    """The life of the process that the supervisor forked; its exit status."""
+    _bound_to(os.getppid(), page.supervisor.pid)
+    name = f"{plan.name}/{plan.instance_name(number)}"
+    os.environ[INSTANCE_VARIABLE] = plan.instance_name(number)
+    sys.stdout = sys.stderr = cast(TextIO, Prefixed(name))
+    # A forked copy of the generator would give every instance the same "random" numbers.
+    np.random.seed()
+    position = page.words[page.instance(number, 3)]
+    try:
+        operator: Operator = cloudpickle.loads(plan.stages[position].pickled)
+        if callable(warm_up := getattr(operator, "warm_up", None)):
+            warm_up()
+    except BaseException:
+        stillborn_path(where, number).write_text(traceback.format_exc())
+        return NOT_LOADED
+    Instance(where, plan, page, number, position, operator).serve()
+    return 0
+
+
+class Instance:
+    def __init__(
+        self, where: str, plan: Plan, page: Page, number: int, position: int, operator: Operator
+    ) -> None:
+        self._where = where
+        self._page = page
+        self._number = number
+        self._position = position
+        self._operator = operator
+        self._name = f"{plan.name}/{plan.instance_name(number)}"
+        self._ring = Ring.attach(ring_path(where, number, page.incarnation(number)))
+        last = position + 1 == len(plan.stages)
+        self._next = None if last else Outlet(page, where, position + 1)
+        self._results: dict[tuple[int, int], Ring] = {}
+        self._parked: deque[Parcel] = deque()
+        self._at = page.instance(number)
+
+    def serve(self) -> None:
+        words, at = self._page.words, self._at
+        words[at] = READY
+        while True:
+            message = self._ring.receive(PARKED_S if self._parked else IDLE_S)
+            if message is not None:
+                words[at + 9] += 1
+                try:
+                    self._take(message.body)
+                except Garbled as fault:
+                    # Its task will miss it only if it was one; nothing else can be done about it.
+                    words[at + 11] += 1
+                    say(self._name, f"a message is dropped: {fault}")
+            if self._parked:
+                self._unpark()
+
+    def _take(self, body: bytes) -> None:
+        head, rest = opened(self._where, body)
+        words, at = self._page.words, self._at
+        if head.kind != CHUNK or head.source > self._page.instances:
+            raise Garbled(f"a head that makes no sense: {head}")
+        words[self._page.pair(head.source, self._number)] += 1
+        if not self._awaited(head):
+            return
+        batch = chunks.read(head.schema_bytes, rest)
+        words[at + 17] = head.chunk
+        words[at + 16] = head.slot + 1
+        began_ns = time.monotonic_ns()
+        words[at + 15] = began_ns
+        kind, schema_bytes, parts, rows = self._work(batch)
+        ended_ns = time.monotonic_ns()
+        words[at + 15] = 0
+        words[at + 14] += ended_ns - began_ns
+        words[at + 16] = 0
+        words[at + 10 if kind != ERROR else at + 11] += 1
+        words[at + 12] += batch.num_rows
+        words[at + 13] += rows
+        self._page.count_latency(self._number, (ended_ns - head.sent_ns) // 1000)
+        self._send(head, kind, schema_bytes, parts, ended_ns)
+
+    def _work(self, batch: pa.RecordBatch) -> tuple[int, int, list[chunks.Part], int]:
+        try:
+            made = self._operator(batch)
+            if not isinstance(made, pa.RecordBatch):
+                raise TypeError(
+                    f"an operator returns a pyarrow.RecordBatch, not {type(made).__name__}"
+                )
+            schema_bytes, parts = chunks.written(made)
+            return CHUNK if self._next else RESULT, schema_bytes, parts, made.num_rows
+        except BaseException:
+            told = f"on instance {self._name}:\n{_without_us(traceback.format_exc())}"
+            return ERROR, 0, [told.encode(errors="replace")], 0
+
+    def _send(
+        self, head: Head, kind: int, schema_bytes: int, parts: list[chunks.Part], now_ns: int
+    ) -> None:
+        parcel = Parcel(
+            self._where,
+            head._replace(
+                sent_ns=now_ns,
+                position=self._position + 1,
+                source=self._number + 1,
+                kind=kind,
+                spilled=0,
+                schema_bytes=schema_bytes,
+            ),
+            parts,
+        )
+        # Behind what is parked, or a busy task's results would overtake each other for ever.
+        if self._parked or not self._deliver(parcel):
+            self._parked.append(parcel)
+            self._page.words[self._at + 18] = len(self._parked)
+
+    def _unpark(self) -> None:
+        for _ in range(len(self._parked)):
+            parcel = self._parked.popleft()
+            if not self._deliver(parcel):
+                self._parked.append(parcel)
+        self._page.words[self._at + 18] = len(self._parked)
+
+    def _deliver(self, parcel: Parcel) -> bool:
+        """False if it has to be tried again; what nobody waits for any more is done."""
+        if not self._awaited(parcel.head):
+            parcel.drop()
+            return True
+        if parcel.head.kind == CHUNK and self._next is not None:
+            given = self._next.give(parcel)
+            self._page.words[self._at + 19] = self._next.control_seen
+            # One that was replaced meanwhile will not take it; if it is replaced later, the owner,
+            # who had sent the chunk before, sees that and sends it anew.
+            return given is not None and self._page.incarnation(given.instance) == given.incarnation
+        ring = self._result_ring(parcel.head)
+        if ring is None:
+            parcel.drop()
+            return True
+        return parcel.offer(ring)
+
+    def _awaited(self, head: Head) -> bool:
+        """Its task may have ended, been killed, or given its slot to another."""
+        if head.slot >= self._page.slots:
+            raise Garbled(f"no slot {head.slot}")
+        at = self._page.slot(head.slot)
+        return self._page.words[at] != 0 and self._page.words[at + 2] == head.generation
+
+    def _result_ring(self, head: Head) -> Ring | None:
+        key = (head.slot, head.generation)
+        if key not in self._results:
+            # What stood in this slot before is over.
+            for old in [one for one in self._results if one[0] == head.slot]:
+                self._results.pop(old).close()
+            with suppress(FileNotFoundError, NotARing):
+                self._results[key] = Ring.attach(result_path(self._where, *key))
+        return self._results.get(key)
+
+
+def _bound_to(parent: int, supervisor: int) -> None:
+    """Ends with its supervisor, however that ends: nobody else would ever end it."""
+    ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    if parent != supervisor:
+        os._exit(0)
+
+
+def _without_us(told: str) -> str:
+    """The user's traceback begins at the user's function."""
+    lines = told.splitlines(keepends=True)
+    ours = [at for at, line in enumerate(lines) if line.startswith(f'  File "{__file__}"')]
+    if not ours or not lines[0].startswith("Traceback"):
+        return told
+    end = ours[-1] + 1
+    while end < len(lines) and lines[end].startswith("    "):
+        end += 1
+    return "".join((lines[0], *lines[end:])) if lines[end:] else told

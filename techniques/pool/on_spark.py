@@ -1,0 +1,95 @@
+"""`pooled`: a Python operator of a Spark job on a pool of long-lived instances."""
+
+from collections.abc import Callable, Iterator, Sequence
+
+import pyarrow as pa
+from pyspark.sql import DataFrame
+from pyspark.sql.types import StructType
+
+from techniques.pool.plan import MOST_CHUNK_ROWS, Operator, Plan, checked_name, stages_of, within
+from techniques.pool.policies import BASELINE, number_of
+from techniques.pool.task import through
+
+MOST_WINDOW = 4096
+LEAST_MEMORY_MB, MOST_MEMORY_MB = 8, 64 * 1024
+MB = 1024 * 1024
+
+
+def pooled(
+    operator: Operator | Sequence[Operator],
+    schema: StructType | str,
+    *,
+    instances: int | Sequence[int] = 4,
+    chunk_rows: int = 1024,
+    name: str | None = None,
+    ordered: bool = False,
+    window: int | None = None,
+    memory_mb: int = 256,
+    policy: str = BASELINE,
+    idle_s: float = 600,
+) -> Callable[[DataFrame], DataFrame]:
+    """For `DataFrame.transform`: `operator` on `instances` processes beside every executor.
+
+    `operator` is a function from `pyarrow.RecordBatch` to `RecordBatch` that does not depend on how
+    rows are cut into batches, or a list of them, a chain; `instances` is a number for each, or one
+    number per operator. `schema` is that of the last one's result, as for `mapInArrow`. An operator
+    with a method `warm_up` has it called once on every instance before the first chunk.
+
+    A task has at most `window` chunks of `chunk_rows` rows in the pool at a time (if absent, two
+    for each instance), and all of a host's data in the pool stays below `memory_mb`. Results
+    leave in the order of the input only if `ordered`.
+    """
+    plan = made(
+        operator,
+        instances=instances,
+        chunk_rows=chunk_rows,
+        name=name,
+        ordered=ordered,
+        window=window,
+        memory_mb=memory_mb,
+        policy=policy,
+        idle_s=idle_s,
+    )
+
+    def transform(frame: DataFrame) -> DataFrame:
+        application = frame.sparkSession.sparkContext.applicationId
+
+        def on_pool(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            return through(application, plan, batches)
+
+        return frame.mapInArrow(on_pool, schema)
+
+    return transform
+
+
+def made(
+    operator: Operator | Sequence[Operator],
+    *,
+    instances: int | Sequence[int] = 4,
+    chunk_rows: int = 1024,
+    name: str | None = None,
+    ordered: bool = False,
+    window: int | None = None,
+    memory_mb: int = 256,
+    policy: str = BASELINE,
+    idle_s: float = 600,
+) -> Plan:
+    """What was asked for, checked; with what was left open filled in."""
+    stages = stages_of(operator, instances)
+    number_of(policy)
+    within("chunk_rows", chunk_rows, MOST_CHUNK_ROWS)
+    within("memory_mb", memory_mb, MOST_MEMORY_MB, LEAST_MEMORY_MB)
+    within("idle_s", idle_s, 7 * 24 * 3600)
+    if window is None:
+        window = 2 * sum(stage.instances for stage in stages)
+    within("window", window, MOST_WINDOW)
+    return Plan(
+        name=checked_name(name if name is not None else stages[0].name),
+        stages=stages,
+        chunk_rows=chunk_rows,
+        window=window,
+        memory_bytes=memory_mb * MB,
+        ordered=ordered,
+        policy=policy,
+        idle_s=idle_s,
+    )

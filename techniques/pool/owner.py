@@ -1,0 +1,312 @@
+"""The owner of chunks: hands them to instances, keeps each one until its result is back.
+
+Whoever dies, nothing is lost: the chunks of a dead instance are handed out again, and those of a
+pool whose supervisor died go to the next pool. Nothing is doubled either: a result whose chunk is
+not waited for any more is dropped.
+
+It never waits for room in an instance's ring without taking results meanwhile: see
+`techniques.pool.instance` for the other half of why nothing can stand still.
+"""
+
+import os
+import time
+from dataclasses import dataclass, field
+from typing import NamedTuple, Self
+
+import pyarrow as pa
+
+from techniques.pool import chunks
+from techniques.pool.attachment import Attachment, borrowed, returned
+from techniques.pool.carriage import Parcel, opened
+from techniques.pool.chunks import CHUNK, ERROR, RESULT, Garbled, Head, Part
+from techniques.pool.outlet import Given
+from techniques.pool.page import READY
+from techniques.pool.place import stillborn_path
+from techniques.pool.plan import Plan
+
+# How long a result is waited for before the task looks around.
+LOOK_S = 0.02
+RETRY_S = 0.002
+# Looking whether the supervisor lives costs a read from /proc.
+LOOK_UP_S = 0.1
+MOST_DEATHS = 3
+STILLBORN = 2
+
+
+class OperatorFailed(Exception):
+    """The user's function raised; its traceback is the message."""
+
+
+class OperatorNotLoaded(Exception):
+    """The user's function could not be loaded on any instance."""
+
+
+class InstancesDied(Exception):
+    """A chunk that kills who works on it: to try for ever would stop the job without a word."""
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """Rows as they travel."""
+
+    schema_bytes: int
+    parts: tuple[Part, ...]
+    rows: int
+    size: int
+
+    @classmethod
+    def of(cls, batch: pa.RecordBatch) -> Self:
+        schema_bytes, parts = chunks.written(batch)
+        return cls(schema_bytes, tuple(parts), batch.num_rows, chunks.size(parts))
+
+
+class Done(NamedTuple):
+    number: int
+    result: pa.RecordBatch
+    held_bytes: int
+
+
+@dataclass
+class _Kept:
+    """A chunk of ours that is in the pool."""
+
+    chunk: Chunk
+    held_bytes: int
+    given: Given | None = None
+    deaths: int = 0
+
+
+@dataclass
+class Owner:
+    """Used by one thread of one process."""
+
+    application: str
+    plan: Plan
+    _hold: Attachment | None = None
+    _kept: dict[int, _Kept] = field(default_factory=dict)
+    # What has to be sent, the first time or anew.
+    _again: list[int] = field(default_factory=list)
+    _done: list[Done] = field(default_factory=list)
+    _lives: list[int] = field(default_factory=list)
+    _looked_s: float = 0.0
+    _looked_up_s: float = 0.0
+    _held_bytes: int = 0
+    _share_bytes: int = 0
+    # Of all chunks so far: the most bytes that came back for one byte sent.
+    _growth: float = 1.0
+
+    @property
+    def outstanding(self) -> int:
+        """Chunks in the pool."""
+        return len(self._kept)
+
+    def has_room(self, chunk: Chunk, besides: int = 0) -> bool:
+        """Whether it may be handed out now; one chunk always may, or nothing would ever move.
+
+        `besides`: results that the caller holds back, which count like chunks in the pool.
+        """
+        if not self._kept and not besides:
+            return True
+        return (
+            len(self._kept) + besides < self.plan.window
+            and self._held_bytes + self._held_for(chunk) <= self._share_bytes
+        )
+
+    def hand_out(self, chunk: Chunk) -> int:
+        """Its number; numbers grow by one. It is sent now or, if there is no room, by `collect`."""
+        if self._hold is None:
+            self._enter(chunk.size)
+        assert self._hold is not None
+        self._hold.chunk += 1
+        number = self._hold.chunk
+        held_bytes = self._held_for(chunk)
+        self._kept[number] = _Kept(chunk, held_bytes)
+        self._count(held_bytes)
+        self._again.append(number)
+        self._send()
+        return number
+
+    def collect(self, timeout_s: float) -> list[Done]:
+        """What has come back; waits for the first so long. Looks after the rest on the way."""
+        if self._hold is None:
+            return []
+        # A chunk that found no room is tried again soon.
+        wait_s = min(timeout_s, RETRY_S if self._again else LOOK_S)
+        while (message := self._hold.ring.receive(wait_s)) is not None:
+            self._take(message.body)
+            wait_s = 0
+        now_s = time.monotonic()
+        if now_s - self._looked_s >= LOOK_S:
+            self._looked_s = now_s
+            self._look(now_s)
+        if self._again:
+            self._send()
+        done, self._done = self._done, []
+        return done
+
+    def emitted(self, done: Done) -> None:
+        """The caller has let go of this result."""
+        self._count(-done.held_bytes)
+
+    def leave(self) -> None:
+        """Lends the hold to the next task; chunks that a cancelled task left are nobody's."""
+        hold, self._hold = self._hold, None
+        if hold is None:
+            return
+        if self._kept:
+            hold.close()
+        else:
+            returned(self.application, self.plan, hold)
+
+    def _held_for(self, chunk: Chunk) -> int:
+        # Kept here and on its way there: twice each, the chunk and what will come of it.
+        return 2 * (chunk.size + int(chunk.size * self._growth))
+
+    def _take(self, body: bytes) -> None:
+        assert self._hold is not None
+        words, at = self._hold.page.words, self._hold.at
+        try:
+            head, rest = opened(self._hold.where, body)
+            kept = self._kept.get(head.chunk)
+            if kept is None or head.generation != self._hold.generation:
+                words[at + 8] += 1
+                return
+            if head.kind == ERROR:
+                raise OperatorFailed(bytes(rest).decode(errors="replace"))
+            if head.kind != RESULT:
+                raise Garbled(f"a head that makes no sense: {head}")
+            result = chunks.read(head.schema_bytes, rest)
+        except Garbled:
+            # If it was a result of ours, its chunk is still kept: all are asked for once more.
+            self._again.extend(one for one in self._kept if one not in self._again)
+            return
+        del self._kept[head.chunk]
+        if head.chunk in self._again:
+            self._again.remove(head.chunk)
+        words[at + 9] += 1
+        self._growth = max(self._growth, len(rest) / max(1, kept.chunk.size))
+        self._done.append(Done(head.chunk, result, kept.held_bytes))
+        self._count(0)
+
+    def _send(self) -> None:
+        assert self._hold is not None
+        hold = self._hold
+        words, at = hold.page.words, hold.at
+        while self._again:
+            number = self._again[0]
+            kept = self._kept[number]
+            head = Head(
+                number,
+                time.monotonic_ns(),
+                hold.slot,
+                hold.generation,
+                position=0,
+                source=0,
+                kind=CHUNK,
+                schema_bytes=kept.chunk.schema_bytes,
+            )
+            parcel = Parcel(hold.where, head, kept.chunk.parts)
+            given = hold.outlet.give(parcel)
+            if given is None:
+                parcel.drop()
+                return
+            words[at + 7 if kept.given else at + 6] += 1
+            words[at + 5] = hold.outlet.control_seen
+            kept.given = given
+            del self._again[0]
+
+    def _look(self, now_s: float) -> None:
+        assert self._hold is not None
+        hold = self._hold
+        hold.used()
+        if now_s - self._looked_up_s >= LOOK_UP_S:
+            self._looked_up_s = now_s
+            if not hold.works():
+                self._change_pool()
+                return
+            self._share_bytes = self._share()
+        page = hold.page
+        lives = [page.incarnation(one) for one in range(page.instances)]
+        if lives != self._lives:
+            changed = [one for one, life in enumerate(lives) if life != self._lives[one]]
+            self._lives = lives
+            self._after_deaths(changed)
+        if not all(page.ready(position) for position in range(page.operators)):
+            self._nobody_comes_up()
+
+    def _after_deaths(self, instances: list[int]) -> None:
+        assert self._hold is not None
+        page, slot = self._hold.page, self._hold.slot
+        first = page.operator(0)
+        for instance in instances:
+            at = page.instance(instance)
+            blamed = self._kept.get(page.words[at + 8])
+            if blamed is not None and page.words[at + 7] == slot + 1:
+                blamed.deaths += 1
+                if blamed.deaths >= MOST_DEATHS:
+                    raise InstancesDied(
+                        f"{MOST_DEATHS} instances of the pool {self.plan.name} died while they "
+                        f"worked on one chunk of {blamed.chunk.rows} rows: see the executor's log"
+                    )
+        # Where in a chain a chunk is, only the one knows who has it: if somebody further on died,
+        # all are sent anew. Results that come twice are dropped.
+        further_on = any(instance not in first for instance in instances)
+        for number, kept in self._kept.items():
+            lost = kept.given is not None and (
+                further_on or self._lives[kept.given.instance] != kept.given.incarnation
+            )
+            if lost and number not in self._again:
+                self._again.append(number)
+
+    def _nobody_comes_up(self) -> None:
+        assert self._hold is not None
+        page = self._hold.page
+        for position in range(page.operators):
+            states = [page.words[page.instance(one)] for one in page.operator(position)]
+            failed = [
+                one
+                for one in page.operator(position)
+                if page.words[page.instance(one, 5)] >= STILLBORN
+            ]
+            if READY not in states and failed:
+                try:
+                    why = stillborn_path(self._hold.where, failed[0]).read_text()
+                except OSError:
+                    continue
+                name = page.operator_name(position)
+                raise OperatorNotLoaded(f"the operator {name} could not be loaded:\n{why}")
+
+    def _enter(self, message_bytes: int) -> None:
+        self._hold = borrowed(self.application, self.plan, message_bytes)
+        self._hold.used()
+        page = self._hold.page
+        self._lives = [page.incarnation(one) for one in range(page.instances)]
+        self._share_bytes = self._share()
+
+    def _change_pool(self) -> None:
+        """The supervisor is dead: its instances are, too. All that is kept goes to the next one."""
+        assert self._hold is not None
+        chunk = self._hold.chunk
+        self._hold.close()
+        self._hold = None
+        largest = max((kept.chunk.size for kept in self._kept.values()), default=1)
+        self._hold = Attachment(self.application, self.plan, largest)
+        self._hold.chunk = chunk
+        page = self._hold.page
+        self._lives = [page.incarnation(one) for one in range(page.instances)]
+        self._share_bytes = self._share()
+        self._again = list(self._kept)
+        self._count(0)
+
+    def _share(self) -> int:
+        """Half of the bound is the rings'; the tasks that are at work share the other half."""
+        assert self._hold is not None
+        page = self._hold.page
+        busy = sum(1 for slot in page.holders() if page.words[page.slot(slot, 3)])
+        return self.plan.memory_bytes // 2 // max(os.cpu_count() or 1, busy)
+
+    def _count(self, more_bytes: int) -> None:
+        assert self._hold is not None
+        self._held_bytes += more_bytes
+        words, at = self._hold.page.words, self._hold.at
+        words[at + 3], words[at + 4] = len(self._kept), self._held_bytes

@@ -1,0 +1,204 @@
+"""The shared page of one pool: who its instances are, what they do, and the word that steers it.
+
+Little-endian words of 8 bytes in a mapped file named `page`; every word has one writer (named
+below) and is written by one aligned store, so a reader never sees half a value and needs no lock.
+Counters only grow: a reader that looks every 50 ms takes differences, and misses nothing if it
+looks late. Times are CLOCK_MONOTONIC in nanoseconds, one clock for all processes of a host.
+
+    header, 64 words                                                         written by
+       0  magic "CurtailP"                                                   supervisor
+       1  version of this layout                                             supervisor
+       2  state: 0 starting, 1 running, 2 ending                             supervisor
+       3  supervisor: pid          4  supervisor: when started (ticks)       supervisor
+       5  supervisor: last beat    6  last use by a task                     supervisor | any task
+       7  operators                8  instances            9  slots          supervisor
+      10  control: version << 16 | policy number                             `steer`
+      11  bytes of one ring       12  bound of the pool's memory             supervisor
+      13  instances replaced      14  latency buckets per instance           supervisor
+    operators, 8 words each
+       0  first instance           1  instances            2-6  name         supervisor
+    instances, 32 + (1 + instances) + buckets/2 words each
+       0  state: 0 dead, 1 starting, 2 ready               1  incarnation    supervisor | instance
+       2  pid                      3  operator                               supervisor
+       4  chunks in its ring       5  never came up, times in a row          supervisor
+       6  incarnation that died    7  its slot + 1         8  its chunk      supervisor
+       9  taken                   10  executed            11  failed         instance
+      12  rows in                 13  rows out                               instance
+      14  busy, ns                15  busy since, 0 = idle                   instance
+      16  slot + 1 of the chunk in work, 0 = none         17  that chunk     instance
+      18  results that wait for room                      19  control seen   instance
+      20  share of traffic, in 1 %; for policies that weigh                  `steer`
+      32… chunks taken from tasks, then from instance 0, 1, …                instance
+        … latency since the chunk was sent to it, counts of 4 bytes per      instance
+          bucket; bucket of t µs: t below 64, else 64 (s + 1) + (t >> s) − 64
+          with s = bits of t − 7; from an hour on, all in the last
+    slots, 16 words each: the tasks that use the pool
+       0  pid, 0 = free            1  when started         2  generation     task, under a lock
+       3  chunks in the pool       4  bytes held           5  control seen   task
+       6  sent    7  handed out again    8  results twice  9  results        task
+
+What a dead writer left behind is put right by the supervisor: a dead instance's words 0 to 8, a
+dead task's slot.
+"""
+
+import mmap
+import os
+import struct
+from typing import Self
+
+from techniques.pool.identity import Process
+from techniques.pool.plan import Plan
+
+MAGIC = int.from_bytes(b"CurtailP", "little")
+VERSION = 1
+WORD = 8
+HEADER_WORDS = 64
+OPERATOR_WORDS = 8
+INSTANCE_WORDS = 32
+SLOT_WORDS = 16
+MOST_SLOTS = 256
+NAME_BYTES = 40
+
+STARTING, RUNNING, ENDING = range(3)
+DEAD, BEGUN, READY = range(3)
+
+SUB_BITS = 6
+MAX_US = 3600 * 1_000_000
+
+
+def bucket_of(latency_us: int) -> int:
+    """As in the frames (`collectors.buckets`), so that counts move over without rounding again."""
+    us = max(0, min(MAX_US, latency_us))
+    if us < 1 << SUB_BITS:
+        return us
+    shift = us.bit_length() - 1 - SUB_BITS
+    return (shift << SUB_BITS) + (us >> shift)
+
+
+# Even, so that counts of 4 bytes fill whole words.
+BUCKETS = (bucket_of(MAX_US) + 2) // 2 * 2
+
+
+class WrongPage(Exception):
+    """Not a page, or one of another version of Curtail."""
+
+
+class Page:
+    """One mapping of the page; cheap to read, and never to be waited for."""
+
+    def __init__(self, mapped: mmap.mmap) -> None:
+        self._mapped = mapped
+        self._bytes = memoryview(mapped)
+        self.words = self._bytes.cast("Q")
+        self._halves = self._bytes.cast("I")
+        if self.words[0] != MAGIC or self.words[1] != VERSION:
+            self.close()
+            raise WrongPage("the pool's page is not of this version of Curtail")
+        self.operators, self.instances, self.slots = self.words[7], self.words[8], self.words[9]
+        self._instance_words = INSTANCE_WORDS + 1 + self.instances + BUCKETS // 2
+        self._instances_at = HEADER_WORDS + self.operators * OPERATOR_WORDS
+        self._slots_at = self._instances_at + self.instances * self._instance_words
+
+    @classmethod
+    def create(cls, path: str, plan: Plan, ring_bytes: int) -> Self:
+        """Appears under its name when it is whole."""
+        operators, instances = len(plan.stages), plan.instances
+        words = HEADER_WORDS + operators * OPERATOR_WORDS + MOST_SLOTS * SLOT_WORDS
+        words += instances * (INSTANCE_WORDS + 1 + instances + BUCKETS // 2)
+        made = bytearray(words * WORD)
+        head = (MAGIC, VERSION, STARTING, 0, 0, 0, 0, operators, instances, MOST_SLOTS)
+        struct.pack_into(f"<{len(head)}Q", made, 0, *head)
+        struct.pack_into("<5Q", made, 10 * WORD, 0, ring_bytes, plan.memory_bytes, 0, BUCKETS)
+        for at, stage in enumerate(plan.stages):
+            place = (HEADER_WORDS + at * OPERATOR_WORDS) * WORD
+            struct.pack_into("<2Q", made, place, plan.first_of(at), stage.instances)
+            name = stage.name.encode()[:NAME_BYTES]
+            made[place + 2 * WORD : place + 2 * WORD + len(name)] = name
+        with open(f"{path}.new", "wb") as file:
+            file.write(made)
+        os.rename(f"{path}.new", path)
+        return cls.attach(path)
+
+    @classmethod
+    def attach(cls, path: str) -> Self:
+        with open(path, "r+b") as file:
+            if os.fstat(file.fileno()).st_size < HEADER_WORDS * WORD:
+                raise WrongPage(f"{path} is cut short")
+            return cls(mmap.mmap(file.fileno(), 0))
+
+    def close(self) -> None:
+        self._halves.release()
+        self.words.release()
+        self._bytes.release()
+        self._mapped.close()
+
+    def instance(self, number: int, word: int = 0) -> int:
+        """Where this word of an instance stands."""
+        return self._instances_at + number * self._instance_words + word
+
+    def slot(self, number: int, word: int = 0) -> int:
+        return self._slots_at + number * SLOT_WORDS + word
+
+    def pair(self, source: int, instance: int) -> int:
+        """Chunks that `instance` took from `source`: 0 for the tasks, 1 + its number otherwise."""
+        return self.instance(instance, INSTANCE_WORDS + source)
+
+    def operator(self, position: int) -> range:
+        """The instances of the operator at this place of the chain."""
+        at = HEADER_WORDS + position * OPERATOR_WORDS
+        return range(self.words[at], self.words[at] + self.words[at + 1])
+
+    def operator_name(self, position: int) -> str:
+        at = (HEADER_WORDS + position * OPERATOR_WORDS + 2) * WORD
+        return bytes(self._bytes[at : at + NAME_BYTES]).rstrip(b"\0").decode(errors="replace")
+
+    def ready(self, position: int) -> list[int]:
+        words, of = self.words, self.instance
+        return [one for one in self.operator(position) if words[of(one)] == READY]
+
+    def incarnation(self, instance: int) -> int:
+        return self.words[self.instance(instance, 1)]
+
+    @property
+    def supervisor(self) -> Process:
+        return Process(self.words[3], self.words[4])
+
+    @property
+    def control(self) -> tuple[int, int]:
+        """Its version and the number of the policy in force."""
+        word = self.words[10]
+        return word >> 16, word & 0xFFFF
+
+    def steer(self, policy: int) -> int:
+        """Puts a policy in force; the version by which its effect can be told."""
+        version = self.control[0] + 1
+        self.words[10] = version << 16 | policy
+        return version
+
+    def holders(self) -> list[int]:
+        """The slots that somebody has."""
+        return [slot for slot in range(self.slots) if self.words[self.slot(slot)]]
+
+    def holder(self, slot: int) -> Process:
+        at = self.slot(slot)
+        return Process(self.words[at], self.words[at + 1])
+
+    def seen_by_all(self, version: int) -> bool:
+        """Every task with chunks in the pool chooses by this version of the control word."""
+        words, slot = self.words, self.slot
+        busy = [one for one in self.holders() if words[slot(one, 3)]]
+        return all(words[slot(one, 5)] >= version for one in busy)
+
+    def held_bytes(self) -> int:
+        return sum(self.words[self.slot(slot, 4)] for slot in self.holders())
+
+    def count_latency(self, instance: int, latency_us: int) -> None:
+        self._halves[self._latencies_at(instance) + bucket_of(latency_us)] += 1
+
+    def latencies(self, instance: int) -> dict[int, int]:
+        at = self._latencies_at(instance)
+        counts = self._halves[at : at + BUCKETS].tolist()
+        return {bucket: count for bucket, count in enumerate(counts) if count}
+
+    def _latencies_at(self, instance: int) -> int:
+        return 2 * self.instance(instance, INSTANCE_WORDS + 1 + self.instances)

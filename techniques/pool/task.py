@@ -1,0 +1,65 @@
+"""What a Spark task does with its batches: cut, hand out, emit. Nobody else emits.
+
+It takes no new chunk while its window is full or its share of the pool's memory is used up, so what
+is slow in the pool slows Spark down, and not more.
+"""
+
+from collections.abc import Iterable, Iterator
+
+import pyarrow as pa
+
+from techniques.pool import chunks
+from techniques.pool.owner import LOOK_S, Chunk, Done, Owner
+from techniques.pool.plan import Plan
+
+
+def through(
+    application: str, plan: Plan, batches: Iterable[pa.RecordBatch]
+) -> Iterator[pa.RecordBatch]:
+    """The results of all chunks, each once; in the order of the input if the plan says so."""
+    owner = Owner(application, plan)
+    door = _Door(owner, plan.ordered)
+    try:
+        for batch in batches:
+            for cut in chunks.cut(batch, plan.chunk_rows):
+                chunk = Chunk.of(cut)
+                while not owner.has_room(chunk, door.held):
+                    yield from door.out(owner.collect(LOOK_S))
+                door.expect(owner.hand_out(chunk))
+                yield from door.out(owner.collect(0))
+        while owner.outstanding:
+            yield from door.out(owner.collect(LOOK_S))
+    finally:
+        owner.leave()
+
+
+class _Door:
+    """Through which results leave."""
+
+    def __init__(self, owner: Owner, ordered: bool) -> None:
+        self._owner = owner
+        self._ordered = ordered
+        self._next: int | None = None
+        self._early: dict[int, Done] = {}
+
+    @property
+    def held(self) -> int:
+        """Results that wait for an earlier one."""
+        return len(self._early)
+
+    def expect(self, number: int) -> None:
+        if self._next is None:
+            self._next = number
+
+    def out(self, done: list[Done]) -> Iterator[pa.RecordBatch]:
+        if not self._ordered:
+            for one in done:
+                self._owner.emitted(one)
+                yield one.result
+            return
+        self._early.update((one.number, one) for one in done)
+        while self._next in self._early:
+            one = self._early.pop(self._next)
+            self._next += 1
+            self._owner.emitted(one)
+            yield one.result
