@@ -70,8 +70,10 @@ CHECK_SALT = 0x3C6E_F372_FE94_F82B
 
 # What a process hands to its compiled code: words of its own memory, shared with nobody.
 MY_BASE, MY_CAPACITY, MY_UNIT, MY_WRITER, MY_SPIN_NS, MY_BELL = range(0, 48, 8)
-MY_SCRATCH, MY_SCRATCH_BYTES = 48, 56
-MY_WORDS = 8
+MY_SCRATCH, MY_SCRATCH_BYTES, MY_CLOCK = 48, 56, 64
+MY_WORDS = 9
+# How often a sleeping consumer looks by itself.
+CLOCK_NS = 50_000_000
 # What compiled code tells the consumer about a message.
 FOUND_AT, FOUND_LENGTH, FOUND_TARGET, FOUND_BATCH, FOUND_WIDE, FOUND_CLAIM = range(0, 48, 8)
 FOUND_WORDS = 6

@@ -6,9 +6,11 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
+from techniques.pool import clock
 from techniques.pool.errors import NotARing
 from techniques.pool.layout import (
     CAPACITY,
+    CLOCK_NS,
     HEAD_BYTES,
     MAGIC,
     MAGIC_VALUE,
@@ -33,6 +35,7 @@ class Mapping:
             flags = mmap.MAP_SHARED | mmap.MAP_POPULATE
             self.bytes = mmap.mmap(file.fileno(), size, flags=flags)
         self.bell = os.open(path + BELL_SUFFIX, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
+        self.clock = clock.every(CLOCK_NS)
         self._anchor: ctypes.c_char | None = ctypes.c_char.from_buffer(self.bytes)
         self.base = ctypes.addressof(self._anchor)
         self.capacity, self.unit = self.word(CAPACITY), self.word(UNIT_BYTES)
@@ -52,6 +55,7 @@ class Mapping:
         if self._anchor is not None:
             self._anchor = None
             os.close(self.bell)
+            os.close(self.clock)
             self.bytes.close()
 
 

@@ -66,6 +66,7 @@ from techniques.pool.layout import (
     MY_BASE,
     MY_BELL,
     MY_CAPACITY,
+    MY_CLOCK,
     MY_SCRATCH,
     MY_SCRATCH_BYTES,
     MY_SPIN_NS,
@@ -334,9 +335,10 @@ def receive(me: int, found: int, wait_ns: int) -> int:
         store(base + LISTENING, 1)
         at = find(me, found)
         if at == NOTHING:
-            listen(get(me + MY_BELL), wait_ns - waited_ns)
+            listen(get(me + MY_BELL), get(me + MY_CLOCK), wait_ns - waited_ns)
         elif at == BLOCKED:
-            listen(get(me + MY_BELL), min(wait_ns - waited_ns, BLOCKED_WAIT_NS))
+            left_ns = min(wait_ns - waited_ns, BLOCKED_WAIT_NS)
+            listen(get(me + MY_BELL), get(me + MY_CLOCK), left_ns)
             store(base + LISTENING, 0)
             return taken(me, find(me, found), found)
         store(base + LISTENING, 0)

@@ -23,6 +23,7 @@ from techniques.pool.errors import Taken, WriterLost
 from techniques.pool.layout import (
     BLOCKED,
     BROKEN,
+    CLOCK_NS,
     CONSUMER,
     FOUND_AT,
     FOUND_CLAIM,
@@ -43,7 +44,7 @@ _log = logging.getLogger(__name__)
 
 # How long one call of compiled code may last: then Python looks for signals, and a sleeper whose
 # bell was not rung, because the other side was killed in that moment, looks again.
-SLICE_NS = 50_000_000
+SLICE_NS = CLOCK_NS
 FOREVER_NS = 2**62
 # A message that comes within it costs no sleep; so much is burnt before each.
 SPIN_NS = 20_000
@@ -80,7 +81,9 @@ class Ring:
         self._scratch_bytes = (ctypes.c_char * SCRATCH_BYTES)()
         self._scratch = ctypes.addressof(self._scratch_bytes)
         shape = (self._map.base, self._map.capacity, self._map.unit, self._mark, spin_ns, bell)
-        self._my_words = (ctypes.c_int64 * MY_WORDS)(*shape, self._scratch, SCRATCH_BYTES)
+        self._my_words = (ctypes.c_int64 * MY_WORDS)(
+            *shape, self._scratch, SCRATCH_BYTES, self._map.clock
+        )
         self._me = ctypes.addressof(self._my_words)
         self._found_words = (ctypes.c_int64 * FOUND_WORDS)()
         self._found = ctypes.addressof(self._found_words)

@@ -22,6 +22,7 @@ from techniques.pool.layout import (
     MY_BASE,
     MY_BELL,
     MY_CAPACITY,
+    MY_CLOCK,
     MY_SCRATCH,
     MY_SCRATCH_BYTES,
     MY_SPIN_NS,
@@ -151,7 +152,7 @@ class Model:
 
     def _own(self, process: int) -> dict[int, int]:
         words = {MY_BASE: 0, MY_CAPACITY: self._capacity, MY_UNIT: UNIT}
-        scratch = {MY_SCRATCH: FOUND, MY_SCRATCH_BYTES: 0}
+        scratch = {MY_SCRATCH: FOUND, MY_SCRATCH_BYTES: 0, MY_CLOCK: 0}
         return {**words, **scratch, MY_WRITER: process, MY_SPIN_NS: 0, MY_BELL: PIPE}
 
     def _producer_of(self, process: int, messages: Sequence[Send]) -> Callable[[], Run]:
