@@ -1,8 +1,6 @@
 """The lever on state stores, on a running query: what is drawn is set, and set back."""
 
-import json
 import os
-import subprocess
 import sys
 import time
 from collections import defaultdict
@@ -362,25 +360,3 @@ def disable(job: Job, database: Any, disabled: bool) -> None:
     jvm: Any = job.spark.sparkContext._jvm
     options = jvm.org.rocksdb.MutableColumnFamilyOptions.builder()
     database.setOptions(options.setDisableAutoCompactions(disabled).build())
-
-
-def test_plain_spark_goes_on_from_the_checkpoint_with_the_same_results(job: Job) -> None:
-    job.ask(thresholds=True, seed=SEED, spread=4)
-    job.batches(2)
-    job.query.stop()
-    job.folder.add(files=1)
-
-    asked = {
-        "queries": [{"name": "plain", "kind": "count", "folder": str(job.folder.path)}],
-        "options": {"spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"},
-    }
-    done = subprocess.run(
-        [sys.executable, "-m", "tests.collectors.stateful_job", json.dumps(asked)],
-        capture_output=True,
-        text=True,
-        env=os.environ | {"PYSPARK_PYTHON": sys.executable},
-    )
-    assert done.returncode == 0, done.stderr[-3000:]
-    (outcome,) = [json.loads(line) for line in done.stdout.splitlines() if line[:1] == "{"]
-    assert outcome["batches"] == 1
-    assert outcome["counts"] == job.folder.counts()

@@ -100,8 +100,8 @@ def test_the_theme_follows_the_system_until_one_is_chosen_and_is_kept(
 
 
 def test_the_files_name_no_other_host() -> None:
+    # A namespace looks like an address; nobody asks there.
+    allowed = r"(^|\s)//.*|redis://…|\"http://www.w3.org/2000/svg\""
     for path in (ROOT / "frontend").rglob("*"):
         if path.suffix in {".html", ".js", ".css"}:
-            assert "//" not in re.sub(r"(^|\s)//.*|redis://…", "", path.read_text(), flags=re.M), (
-                path
-            )
+            assert "//" not in re.sub(allowed, "", path.read_text(), flags=re.M), path

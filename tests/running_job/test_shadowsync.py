@@ -34,7 +34,7 @@ SHADOWSYNC = {"scheduled_shadowsync", "statistical_shadowsync"}
 CARD = "#technique-shadowsync"
 PATIENCE_S = 180
 # Of each stage, to say of its state stores that they are in step or not.
-CYCLES = 3
+CYCLES = 2
 INSTANCES = 4
 
 
