@@ -19,7 +19,7 @@ export function card(item, { zone, nowMs, unfolded, onMode }) {
     conditions(item),
     chosenOptions(item),
     decision(item, zone, unfolded),
-    item.figure ? scatter(item.figure) : null,
+    figure(item),
     effect(item, zone),
   );
 }
@@ -56,15 +56,31 @@ function conditions({ conditions: { hold, why }, needs }) {
     "p",
     { class: "card-conditions", "data-hold": String(hold) },
     element("strong", {}, word),
-    why ? `: ${why}` : ".",
-    needs ? element("span", { class: "muted" }, ` It needs ${needs}`) : null,
+    why ? `: ${sentence(why)}` : ".",
+    needs ? element("span", { class: "muted" }, ` It needs ${sentence(needs)}`) : null,
   );
 }
 
 function chosenOptions({ options, mode }) {
   if (mode === "off" || options.length === 0) return null;
-  const said = options.map(({ title, value, unit }) => `${title} ${value === true ? "on" : value === false ? "off" : value}${unit ? ` ${unit}` : ""}`);
+  const others = different(options);
+  if (others.length === 0) return element("p", { class: "muted" }, "Options as usual.");
+  const said = others.map(({ title, value, unit }) => `${title} ${value === true ? "on" : value === false ? "off" : value}${unit ? ` ${unit}` : ""}`);
   return element("p", { class: "muted" }, said.join(" · "));
+}
+
+function sentence(words) {
+  return words.endsWith(".") ? words : `${words}.`;
+}
+
+/** What is off has nothing to say about an empty one. */
+function figure({ figure: drawn, mode }) {
+  return drawn && (mode !== "off" || drawn.points.length > 0) ? scatter(drawn) : null;
+}
+
+/** Those that are not as usual. */
+export function different(options) {
+  return options.filter(({ value, default: usual }) => value !== usual);
 }
 
 function decision({ name, decision: made }, zone, unfolded) {

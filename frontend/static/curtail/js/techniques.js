@@ -1,7 +1,7 @@
 /** The technique cards of a job, or `only` one of them: asked for again and again, and the switch from one mode to another. */
 
 import { apiUrl, getJson, sendJson } from "./api.js";
-import { card } from "./card.js";
+import { card, different } from "./card.js";
 import { ask } from "./dialog.js";
 import { element, part, setText } from "./dom.js";
 import { fill, optionsOf } from "./options.js";
@@ -11,6 +11,8 @@ const EVERY_MS = 5000;
 // What was asked is applied within moments; the user waits for it.
 const EVERY_ASKED_MS = 1000;
 const EVERY_WITHOUT_MS = 60_000;
+// One click is meant to be enough: more than these wait behind a heading.
+const FEW_OPTIONS = 4;
 
 const WHAT_WILL_CHANGE = {
   off: ["Curtail undoes what this technique changed in the running job and leaves it alone from then on."],
@@ -101,7 +103,12 @@ export class Techniques {
     part("mode-doubt").hidden = !doubtful;
     setText(part("mode-doubt"), doubtful ? `Its conditions do not hold for this job now: ${item.conditions.why}` : "");
     const fields = part("mode-options");
-    fill(fields, mode === "off" ? [] : item.options);
+    const options = mode === "off" ? [] : item.options;
+    fill(fields, options);
+    const more = part("mode-more");
+    more.hidden = options.length === 0;
+    more.open = options.length <= FEW_OPTIONS;
+    setText(part("mode-summary"), `${options.length} ${options.length === 1 ? "option" : "options"}${different(options).length ? "" : ", all as usual"}`);
     const form = this.dialog.querySelector("form");
     form.elements.reason.value = "";
     setText(form.querySelector("[type=submit]"), mode === "off" ? "Switch off" : `Switch to ${mode}`);
