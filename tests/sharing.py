@@ -1,8 +1,9 @@
 """How tests share the machine where several run at once: hooks, for `conftest.py`.
 
 Most tests wait more than they compute, so workers run beside each other, a file at a time. Spark
-takes all cores, so of tests that need it one runs at a time, in one worker and one JVM. Those that
-would measure their neighbours are marked `quiet` and run alone, when the others are done.
+takes all cores, so of tests with a session of their own one runs at a time, in one worker and one
+JVM; those that start JVMs as processes are marked `own_jvm` and go to any. Those that would measure
+their neighbours are marked `quiet` and run alone, when the others are done.
 """
 
 from functools import cache
@@ -13,6 +14,7 @@ from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
 
 SPARK = "spark"
+OWN_JVM = "own_jvm"
 
 
 class OneSparkAtATime(LoadScopeScheduling):  # type: ignore[misc]
@@ -20,13 +22,14 @@ class OneSparkAtATime(LoadScopeScheduling):  # type: ignore[misc]
 
     def _split_scope(self, nodeid: str) -> str:
         file = nodeid.partition("::")[0]
-        return SPARK if needs_spark(self.config.rootpath / file) else file
+        path = self.config.rootpath / file
+        return SPARK if marks(path, SPARK) and not marks(path, OWN_JVM) else file
 
 
 @cache
-def needs_spark(file: Path) -> bool:
+def marks(file: Path, name: str) -> bool:
     # Who hands out tests knows their names and not their marks.
-    return f"mark.{SPARK}" in file.read_text()
+    return f"mark.{name}" in file.read_text()
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadScopeScheduling | None:
@@ -36,4 +39,4 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadSco
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """What takes longest begins first, so that no worker ends long after the others."""
     seen = {item.path for item in items if item.get_closest_marker("browser")}
-    items.sort(key=lambda item: (not needs_spark(item.path), item.path not in seen))
+    items.sort(key=lambda item: (not marks(item.path, SPARK), item.path not in seen))

@@ -4,10 +4,10 @@ import pytest
 
 from dashboard.cli.root import ROOT
 from dashboard.cli.test import HALVES
-from tests.sharing import OneSparkAtATime, needs_spark
+from tests.sharing import OWN_JVM, SPARK, OneSparkAtATime, marks
 
 ROCKS, TASKS = "tests/collectors/test_levers.py", "tests/collectors/test_task_events.py"
-WIRE = "tests/collectors/test_wire.py"
+WIRE, KILLED = "tests/collectors/test_wire.py", "tests/collectors/test_killed_levers.py"
 
 
 def unit(nodeid: str) -> str:
@@ -17,14 +17,16 @@ def unit(nodeid: str) -> str:
     return handing_out._split_scope(nodeid)
 
 
-def test_all_that_needs_spark_goes_to_one_worker_and_the_rest_by_file() -> None:
+def test_all_sessions_of_spark_go_to_one_worker_and_the_rest_by_file() -> None:
     assert unit(f"{ROCKS}::test_one") == unit(f"{TASKS}::test_other[a::b]")
     assert unit(f"{WIRE}::test_one") == unit(f"{WIRE}::test_other") == WIRE
+    assert unit(f"{KILLED}::test_one") == KILLED
 
 
 def test_what_is_marked_is_found_by_its_text(request: pytest.FixtureRequest) -> None:
     for item in request.session.items:
-        assert needs_spark(item.path) or not item.get_closest_marker("spark")
+        for name in (SPARK, OWN_JVM):
+            assert marks(item.path, name) or not item.get_closest_marker(name)
 
 
 def test_every_test_is_in_one_of_both_halves() -> None:

@@ -27,7 +27,7 @@ from tests.collectors.folder import Folder
 from tests.collectors.mortal_job import CHANGELOGS
 from tests.waiting import until
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.own_jvm]
 
 PARTITIONS = 2
 EVERY = 4

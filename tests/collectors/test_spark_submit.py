@@ -14,7 +14,7 @@ from dashboard.testing.stack import RedisServer
 from tests.collectors.conftest import SHORT_LIVED
 from tests.collectors.frames import arrived_when
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.own_jvm]
 
 BATCHES, ROWS = 8, 100
 
