@@ -20,8 +20,8 @@ ANSWER_S = 60
 JOBS = ("traffic_jam", "word_count")
 # As much as a common volume of a cloud takes: there the upload of what was compacted is the tail.
 DISK = ("--disk-mb-s", "125")
-# A beat of its own: what the other job does every fourth second must not look like its doing.
-WORDS: dict[str, tuple[str, ...]] = {"traffic_jam": DISK, "word_count": ("--interval-ms", "2000")}
+# A beat of its own: what one job does every few seconds must not look like the other's doing.
+WORDS: dict[str, tuple[str, ...]] = {"traffic_jam": DISK, "word_count": ("--interval-ms", "2700")}
 CALM: dict[str, tuple[str, ...]] = {"traffic_jam": ("--setting", "calm", *DISK)}
 # Two JVMs that warm up at the same time starve each other and the server on a small machine.
 BETWEEN_JOBS_S = 25

@@ -36,9 +36,8 @@ WORDS = {
     (1, 2): "at the one after it, whose commit uploads what was compacted, and at the next, whose "
     "records waited for it",
 }
-# A rise that few would notice is nobody's incident, however sure it is: a fifth, or so much.
-RAISED, LOUD = 1.05, 1.2
-NOTICED_MS = 100.0
+# A rise that few would notice is nobody's incident, however sure it is.
+LOUD = 1.2
 SIGNIFICANT = 1e-3
 FEWEST_OTHERS = 5
 FEWEST_OF_A_TURN = 4
@@ -87,16 +86,12 @@ def aftermath(view: View, stage: Stage, marked: Collection[int]) -> Aftermath | 
         for is_marked in [np.isin(known, _reached(marked, reach))]
         for last in lasts
     ]
-    found = [each for each in tried if each and _is_noticed(each)]
+    found = [each for each in tried if each and each.ratio >= LOUD]
     if not found:
         return None
     best = min(found, key=lambda each: each.p_value)
     p_value = min(1.0, best.p_value * len(tried))
     return replace(best, p_value=p_value) if p_value <= SIGNIFICANT else None
-
-
-def _is_noticed(found: Aftermath) -> bool:
-    return found.ratio >= LOUD or (found.ratio >= RAISED and found.added_ms >= NOTICED_MS)
 
 
 def _reached(marked: Collection[int], reach: tuple[int, ...]) -> list[int]:

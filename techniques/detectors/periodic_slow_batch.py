@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from techniques.detectors.finding import Finding
+from techniques.detectors.ordinals import nth
 from techniques.model import Evidence
 from techniques.view import Floats, View
 
@@ -54,7 +55,7 @@ def find(view: View) -> list[Finding]:
     return [
         Finding(
             kind=KIND,
-            title=f"Every {period}th batch takes {ratio:.1f} times as long",
+            title=f"Every {nth(period)} batch takes {ratio:.1f} times as long",
             spans_ms=tuple(spans),
             p_value=p_value,
             added_ms=added_ms,

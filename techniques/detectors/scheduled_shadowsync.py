@@ -10,6 +10,7 @@ from techniques.detectors import chance
 from techniques.detectors.aftermath import Aftermath, aftermath
 from techniques.detectors.checkpoints import Stage, stages, table
 from techniques.detectors.finding import Finding
+from techniques.detectors.ordinals import nth
 from techniques.model import Evidence
 from techniques.view import View
 
@@ -50,7 +51,7 @@ def _finding(stage: Stage, period: int, after: Aftermath) -> Finding:
         p_value=after.p_value,
         added_ms=after.added_ms,
         explanation=(
-            f"Every {_nth(period)} flush of stage {stage.operator} sets off a compaction, and "
+            f"Every {nth(period)} flush of stage {stage.operator} sets off a compaction, and "
             f"{most} of its {stage.instances} state stores count their flushes in step, so they "
             f"compact at the same checkpoint. That was so at {together} checkpoints here, and p99 "
             f"is {after.ratio:.2f} times that of other checkpoints {after.words}."
@@ -66,7 +67,3 @@ def _finding(stage: Stage, period: int, after: Aftermath) -> Finding:
         technique="shadowsync",
         table=tuple(table(stage, ROWS)),
     )
-
-
-def _nth(number: int) -> str:
-    return {1: "single", 2: "second", 3: "third", 4: "fourth"}.get(number, f"{number}th")

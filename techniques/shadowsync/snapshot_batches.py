@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from techniques.detectors import latency
-from techniques.detectors.aftermath import LOUD, NOTICED_MS, RAISED, SIGNIFICANT
+from techniques.detectors.aftermath import LOUD, SIGNIFICANT
 from techniques.detectors.checkpoints import IN_PHASE_SHARE
 from techniques.detectors.latency import Rise
 from techniques.intervals import NONE, Floats, Intervals, Ints
@@ -67,8 +67,7 @@ class SnapshotStage:
     def is_noticed(self) -> bool:
         if not self.in_phase or self.rise is None or self.rise.p_value > SIGNIFICANT:
             return False
-        raised = self.rise.ratio >= RAISED and self.rise.added_ms >= NOTICED_MS
-        return raised or self.rise.ratio >= LOUD
+        return self.rise.ratio >= LOUD
 
     @property
     def title(self) -> str:

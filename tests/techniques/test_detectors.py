@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from techniques.detectors import find_all
 from techniques.detectors.checkpoints import stages
 from techniques.detectors.finding import Finding
+from techniques.detectors.ordinals import nth
 from techniques.view import View
 from tests.techniques.traces import START_MS, Setting, by_kind, louder, moved, trace, until
 
@@ -198,3 +199,10 @@ def test_time_and_load_do_not_change_the_verdict(
     view = trace(Setting(seed=seed, **PLANTED[kind]))  # type: ignore[arg-type]
 
     assert kinds(find_all(louder(moved(view, by_ms * 50), times))) == kinds(find_all(view))
+
+
+@pytest.mark.parametrize(
+    ("number", "words"), [(2, "second"), (11, "11th"), (13, "13th"), (21, "21st"), (102, "102nd")]
+)
+def test_every_nth_in_words(number: int, words: str) -> None:
+    assert nth(number) == words
