@@ -36,6 +36,8 @@ log = logging.getLogger(__name__)
 AT_ONCE_MS = 1
 # Of each second; the rest is for what else a worker does.
 ROUND_S = 0.7
+# With more, jobs that have just begun are looked at no more often than others.
+FEW_JOBS = 100
 # Read together: many of which a second is new, few of which two minutes are.
 KNOWN_AT_ONCE, NEW_AT_ONCE = 50, 2
 
@@ -122,7 +124,7 @@ class Detection:
                 self._after_ms[stream] = news[stream][-1].at_ms
         frames, _ = windows.read(news.get(keys.frames(job_id), ()), NEEDS)
         ended, _ = activities.read(news.get(keys.activities(job_id), ()))
-        changes = watch.add(frames, ended)
+        changes = watch.add(frames, ended, has_time=len(self._watches) <= FEW_JOBS)
         if changes != Changes():
             self._write(job_id, changes)
 

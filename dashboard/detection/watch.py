@@ -16,7 +16,7 @@ from techniques.view import View
 
 LOOKS_BACK_MS = 120_000
 # A quiet job is looked at now and then, for what needs no spike; one whose latency rose at once. Of
-# one that has just begun nobody knows what is quiet, and its short history costs little.
+# one that has just begun nobody knows what is quiet.
 QUIET_EVERY_MS = 5_000
 RAISED_EVERY_MS = 2_000
 YOUNG_MS, YOUNG_EVERY_MS = 60_000, 1_000
@@ -38,13 +38,16 @@ class Watch:
         self._find = find
         self._looked_ms = 0
 
-    def add(self, frames: Sequence[Frame], ended: Iterable[Activity]) -> Changes:
+    def add(
+        self, frames: Sequence[Frame], ended: Iterable[Activity], has_time: bool = True
+    ) -> Changes:
         """What changed with these. The clock is that of the windows: a job of which nothing comes
-        has no data, which is neither health nor the end of an incident."""
+        has no data, which is neither health nor the end of an incident. Who has time looks at a
+        job that has just begun every second."""
         self._history.add(frames, ended)
         now_ms = self._history.after_ms
         view = self._history.view()
-        if len(view) * WINDOW_MS < LEAST_MS or not self._is_due(view, now_ms):
+        if len(view) * WINDOW_MS < LEAST_MS or not self._is_due(view, now_ms, has_time):
             return Changes()
         self._looked_ms = now_ms
         known = tuple(self._known.values())
@@ -56,11 +59,11 @@ class Watch:
             self._known.pop(incident.key, None)
         return changes
 
-    def _is_due(self, view: View, now_ms: int) -> bool:
+    def _is_due(self, view: View, now_ms: int, has_time: bool) -> bool:
         since_ms = now_ms - self._looked_ms
         if since_ms >= QUIET_EVERY_MS:
             return True
-        if len(view) * WINDOW_MS < YOUNG_MS:
+        if has_time and len(view) * WINDOW_MS < YOUNG_MS:
             return since_ms >= YOUNG_EVERY_MS
         return since_ms >= RAISED_EVERY_MS and _is_raised(view)
 

@@ -17,6 +17,7 @@ from techniques.pool.page import ENDING
 from techniques.pool.place import Meeting, result_path
 from techniques.pool.plan import Plan
 from techniques.pool.ring import Ring
+from techniques.pool.words import HeaderWord, SlotWord
 
 
 class Attachment:
@@ -28,10 +29,11 @@ class Attachment:
         self.at = self.page.slot(self.slot)
         try:
             self.ring = Ring.create(
-                result_path(self.where, self.slot, self.generation), self.page.words[11]
+                result_path(self.where, self.slot, self.generation),
+                self.page.words[HeaderWord.RING_BYTES],
             )
         except OSError:
-            self.page.words[self.at] = 0
+            self.page.words[self.at + SlotWord.PID] = 0
             self.page.close()
             raise
         # The number of the chunk sent last: goes on from task to task, so that what comes late for
@@ -40,16 +42,16 @@ class Attachment:
         self.outlet = Outlet(self.page, self.where, 0)
 
     def works(self) -> bool:
-        return self.page.words[2] != ENDING and self.page.supervisor.lives()
+        return self.page.words[HeaderWord.STATE] != ENDING and self.page.supervisor.lives()
 
     def used(self) -> None:
-        self.page.words[6] = time.monotonic_ns()
+        self.page.words[HeaderWord.LAST_USE] = time.monotonic_ns()
 
     def close(self) -> None:
         """Gives the slot back; whoever works on a chunk of ours finds nobody waiting for it."""
         words = self.page.words
-        words[self.at + 3] = words[self.at + 4] = 0
-        words[self.at] = 0
+        words[self.at + SlotWord.CHUNKS] = words[self.at + SlotWord.BYTES] = 0
+        words[self.at + SlotWord.PID] = 0
         self.outlet.close()
         self.ring.close()
         with suppress(OSError):
@@ -65,12 +67,12 @@ class Attachment:
         with meeting.locked():
             for slot in range(self.page.slots):
                 at = self.page.slot(slot)
-                if words[at] == 0:
+                if words[at + SlotWord.PID] == 0:
                     for counter in range(3, 10):
                         words[at + counter] = 0
-                    words[at + 2] += 1
-                    words[at + 1], words[at] = own.started, own.pid
-                    return slot, words[at + 2]
+                    words[at + SlotWord.GENERATION] += 1
+                    words[at + SlotWord.STARTED], words[at + SlotWord.PID] = own.started, own.pid
+                    return slot, words[at + SlotWord.GENERATION]
         raise PoolUnavailable(f"all {self.page.slots} slots of the pool are taken")
 
 
@@ -90,7 +92,7 @@ def borrowed(application: str, plan: Plan, message_bytes: int) -> Attachment:
 def returned(application: str, plan: Plan, attachment: Attachment) -> None:
     if attachment.works():
         words = attachment.page.words
-        words[attachment.at + 3] = words[attachment.at + 4] = 0
+        words[attachment.at + SlotWord.CHUNKS] = words[attachment.at + SlotWord.BYTES] = 0
         _lent[os.getpid(), application, plan.name + plan.digest].append(attachment)
     else:
         attachment.close()

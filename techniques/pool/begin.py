@@ -14,6 +14,7 @@ from techniques.pool.identity import Process, owner
 from techniques.pool.page import RUNNING, Page
 from techniques.pool.place import PREFIX, Meeting, local_dirs, register, sweep
 from techniques.pool.plan import Plan
+from techniques.pool.words import HeaderWord
 
 START_S = 120.0
 TRIES = 3
@@ -89,9 +90,9 @@ def _came_up(meeting: Meeting, where: str, deadline_s: float) -> Page | None:
             return None
         if os.path.exists(path):
             page = Page.attach(path)
-            if page.words[2] == RUNNING:
+            if page.words[HeaderWord.STATE] == RUNNING:
                 register(where, owner())
-                page.words[6] = time.monotonic_ns()
+                page.words[HeaderWord.LAST_USE] = time.monotonic_ns()
                 return page
             page.close()
         time.sleep(POLL_S)

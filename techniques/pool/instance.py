@@ -29,6 +29,7 @@ from techniques.pool.page import READY, Page
 from techniques.pool.place import result_path, ring_path, stillborn_path
 from techniques.pool.plan import INSTANCE_VARIABLE, Operator, Plan
 from techniques.pool.ring import Ring
+from techniques.pool.words import InstanceWord, SlotWord
 
 PR_SET_PDEATHSIG = 1
 NOT_LOADED = 3
@@ -44,7 +45,7 @@ def run(where: str, plan: Plan, page: Page, number: int) -> int:
     sys.stdout = sys.stderr = cast(TextIO, Prefixed(name))
     # A forked copy of the generator would give every instance the same "random" numbers.
     np.random.seed()
-    position = page.words[page.instance(number, 3)]
+    position = page.words[page.instance(number, InstanceWord.OPERATOR)]
     try:
         operator: Operator = cloudpickle.loads(plan.stages[position].pickled)
         if callable(warm_up := getattr(operator, "warm_up", None)):
@@ -75,16 +76,16 @@ class Instance:
 
     def serve(self) -> None:
         words, at = self._page.words, self._at
-        words[at] = READY
+        words[at + InstanceWord.STATE] = READY
         while True:
             message = self._ring.receive(PARKED_S if self._parked else IDLE_S)
             if message is not None:
-                words[at + 9] += 1
+                words[at + InstanceWord.TAKEN] += 1
                 try:
                     self._take(message.body)
                 except Garbled as fault:
                     # Its task will miss it only if it was one; nothing else can be done about it.
-                    words[at + 11] += 1
+                    words[at + InstanceWord.FAILED] += 1
                     say(self._name, f"a message is dropped: {fault}")
             if self._parked:
                 self._unpark()
@@ -98,18 +99,18 @@ class Instance:
         if not self._awaited(head):
             return
         batch = chunks.read(head.schema_bytes, rest)
-        words[at + 17] = head.chunk
-        words[at + 16] = head.slot + 1
+        words[at + InstanceWord.WORKS_ON] = head.chunk
+        words[at + InstanceWord.WORKS_FOR] = head.slot + 1
         began_ns = time.monotonic_ns()
-        words[at + 15] = began_ns
+        words[at + InstanceWord.BUSY_SINCE] = began_ns
         kind, schema_bytes, parts, rows = self._work(batch)
         ended_ns = time.monotonic_ns()
-        words[at + 15] = 0
-        words[at + 14] += ended_ns - began_ns
-        words[at + 16] = 0
-        words[at + 10 if kind != ERROR else at + 11] += 1
-        words[at + 12] += batch.num_rows
-        words[at + 13] += rows
+        words[at + InstanceWord.BUSY_SINCE] = 0
+        words[at + InstanceWord.BUSY_NS] += ended_ns - began_ns
+        words[at + InstanceWord.WORKS_FOR] = 0
+        words[at + (InstanceWord.EXECUTED if kind != ERROR else InstanceWord.FAILED)] += 1
+        words[at + InstanceWord.ROWS_IN] += batch.num_rows
+        words[at + InstanceWord.ROWS_OUT] += rows
         self._page.count_latency(self._number, (ended_ns - head.sent_ns) // 1000)
         self._send(head, kind, schema_bytes, parts, ended_ns)
 
@@ -144,14 +145,14 @@ class Instance:
         # Behind what is parked, or a busy task's results would overtake each other for ever.
         if self._parked or not self._deliver(parcel):
             self._parked.append(parcel)
-            self._page.words[self._at + 18] = len(self._parked)
+            self._page.words[self._at + InstanceWord.PARKED] = len(self._parked)
 
     def _unpark(self) -> None:
         for _ in range(len(self._parked)):
             parcel = self._parked.popleft()
             if not self._deliver(parcel):
                 self._parked.append(parcel)
-        self._page.words[self._at + 18] = len(self._parked)
+        self._page.words[self._at + InstanceWord.PARKED] = len(self._parked)
 
     def _deliver(self, parcel: Parcel) -> bool:
         """False if it has to be tried again; what nobody waits for any more is done."""
@@ -160,7 +161,7 @@ class Instance:
             return True
         if parcel.head.kind == CHUNK and self._next is not None:
             given = self._next.give(parcel)
-            self._page.words[self._at + 19] = self._next.control_seen
+            self._page.words[self._at + InstanceWord.CONTROL_SEEN] = self._next.control_seen
             # One that was replaced meanwhile will not take it; if it is replaced later, the owner,
             # who had sent the chunk before, sees that and sends it anew.
             return given is not None and self._page.incarnation(given.instance) == given.incarnation
@@ -175,7 +176,10 @@ class Instance:
         if head.slot >= self._page.slots:
             raise Garbled(f"no slot {head.slot}")
         at = self._page.slot(head.slot)
-        return self._page.words[at] != 0 and self._page.words[at + 2] == head.generation
+        return (
+            self._page.words[at + SlotWord.PID] != 0
+            and self._page.words[at + SlotWord.GENERATION] == head.generation
+        )
 
     def _result_ring(self, head: Head) -> Ring | None:
         key = (head.slot, head.generation)

@@ -23,6 +23,7 @@ from techniques.pool.outlet import Given
 from techniques.pool.page import READY
 from techniques.pool.place import stillborn_path
 from techniques.pool.plan import Plan
+from techniques.pool.words import InstanceWord, SlotWord
 
 # How long a result is waited for before the task looks around.
 LOOK_S = 0.02
@@ -169,7 +170,7 @@ class Owner:
             head, rest = opened(self._hold.where, body)
             kept = self._kept.get(head.chunk)
             if kept is None or head.generation != self._hold.generation:
-                words[at + 8] += 1
+                words[at + SlotWord.TWICE] += 1
                 return
             if head.kind == ERROR:
                 raise OperatorFailed(bytes(rest).decode(errors="replace"))
@@ -183,7 +184,7 @@ class Owner:
         del self._kept[head.chunk]
         if head.chunk in self._again:
             self._again.remove(head.chunk)
-        words[at + 9] += 1
+        words[at + SlotWord.RESULTS] += 1
         self._growth = max(self._growth, len(rest) / max(1, kept.chunk.size))
         self._done.append(Done(head.chunk, result, kept.held_bytes))
         self._count(0)
@@ -210,8 +211,8 @@ class Owner:
             if given is None:
                 parcel.drop()
                 return
-            words[at + 7 if kept.given else at + 6] += 1
-            words[at + 5] = hold.outlet.control_seen
+            words[at + (SlotWord.AGAIN if kept.given else SlotWord.SENT)] += 1
+            words[at + SlotWord.CONTROL_SEEN] = hold.outlet.control_seen
             kept.given = given
             del self._again[0]
 
@@ -240,8 +241,8 @@ class Owner:
         first = page.operator(0)
         for instance in instances:
             at = page.instance(instance)
-            blamed = self._kept.get(page.words[at + 8])
-            if blamed is not None and page.words[at + 7] == slot + 1:
+            blamed = self._kept.get(page.words[at + InstanceWord.DIED_CHUNK])
+            if blamed is not None and page.words[at + InstanceWord.DIED_SLOT] == slot + 1:
                 blamed.deaths += 1
                 if blamed.deaths >= MOST_DEATHS:
                     raise InstancesDied(
@@ -266,7 +267,7 @@ class Owner:
             failed = [
                 one
                 for one in page.operator(position)
-                if page.words[page.instance(one, 5)] >= STILLBORN
+                if page.words[page.instance(one, InstanceWord.STILLBORN)] >= STILLBORN
             ]
             if READY not in states and failed:
                 try:
@@ -302,11 +303,12 @@ class Owner:
         """Half of the bound is the rings'; the tasks that are at work share the other half."""
         assert self._hold is not None
         page = self._hold.page
-        busy = sum(1 for slot in page.holders() if page.words[page.slot(slot, 3)])
+        busy = sum(1 for slot in page.holders() if page.words[page.slot(slot, SlotWord.CHUNKS)])
         return self.plan.memory_bytes // 2 // max(os.cpu_count() or 1, busy)
 
     def _count(self, more_bytes: int) -> None:
         assert self._hold is not None
         self._held_bytes += more_bytes
         words, at = self._hold.page.words, self._hold.at
-        words[at + 3], words[at + 4] = len(self._kept), self._held_bytes
+        words[at + SlotWord.CHUNKS] = len(self._kept)
+        words[at + SlotWord.BYTES] = self._held_bytes

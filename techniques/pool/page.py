@@ -48,6 +48,7 @@ from typing import Self
 
 from techniques.pool.identity import Process
 from techniques.pool.plan import Plan
+from techniques.pool.words import HeaderWord, InstanceWord, SlotWord
 
 MAGIC = int.from_bytes(b"CurtailP", "little")
 VERSION = 1
@@ -91,10 +92,12 @@ class Page:
         self._bytes = memoryview(mapped)
         self.words = self._bytes.cast("Q")
         self._halves = self._bytes.cast("I")
-        if self.words[0] != MAGIC or self.words[1] != VERSION:
+        if self.words[HeaderWord.MAGIC] != MAGIC or self.words[HeaderWord.VERSION] != VERSION:
             self.close()
             raise WrongPage("the pool's page is not of this version of Curtail")
-        self.operators, self.instances, self.slots = self.words[7], self.words[8], self.words[9]
+        self.operators = self.words[HeaderWord.OPERATORS]
+        self.instances = self.words[HeaderWord.INSTANCES]
+        self.slots = self.words[HeaderWord.SLOTS]
         self._instance_words = INSTANCE_WORDS + 1 + self.instances + BUCKETS // 2
         self._instances_at = HEADER_WORDS + self.operators * OPERATOR_WORDS
         self._slots_at = self._instances_at + self.instances * self._instance_words
@@ -146,7 +149,8 @@ class Page:
     def operator(self, position: int) -> range:
         """The instances of the operator at this place of the chain."""
         at = HEADER_WORDS + position * OPERATOR_WORDS
-        return range(self.words[at], self.words[at] + self.words[at + 1])
+        first, instances = self.words[at], self.words[at + 1]
+        return range(first, first + instances)
 
     def operator_name(self, position: int) -> str:
         at = (HEADER_WORDS + position * OPERATOR_WORDS + 2) * WORD
@@ -157,22 +161,22 @@ class Page:
         return [one for one in self.operator(position) if words[of(one)] == READY]
 
     def incarnation(self, instance: int) -> int:
-        return self.words[self.instance(instance, 1)]
+        return self.words[self.instance(instance, InstanceWord.INCARNATION)]
 
     @property
     def supervisor(self) -> Process:
-        return Process(self.words[3], self.words[4])
+        return Process(self.words[HeaderWord.SUPERVISOR], self.words[HeaderWord.STARTED])
 
     @property
     def control(self) -> tuple[int, int]:
         """Its version and the number of the policy in force."""
-        word = self.words[10]
+        word = self.words[HeaderWord.CONTROL]
         return word >> 16, word & 0xFFFF
 
     def steer(self, policy: int) -> int:
         """Puts a policy in force; the version by which its effect can be told."""
         version = self.control[0] + 1
-        self.words[10] = version << 16 | policy
+        self.words[HeaderWord.CONTROL] = version << 16 | policy
         return version
 
     def holders(self) -> list[int]:
@@ -181,16 +185,16 @@ class Page:
 
     def holder(self, slot: int) -> Process:
         at = self.slot(slot)
-        return Process(self.words[at], self.words[at + 1])
+        return Process(self.words[at + SlotWord.PID], self.words[at + SlotWord.STARTED])
 
     def seen_by_all(self, version: int) -> bool:
         """Every task with chunks in the pool chooses by this version of the control word."""
         words, slot = self.words, self.slot
-        busy = [one for one in self.holders() if words[slot(one, 3)]]
-        return all(words[slot(one, 5)] >= version for one in busy)
+        busy = [one for one in self.holders() if words[slot(one, SlotWord.CHUNKS)]]
+        return all(words[slot(one, SlotWord.CONTROL_SEEN)] >= version for one in busy)
 
     def held_bytes(self) -> int:
-        return sum(self.words[self.slot(slot, 4)] for slot in self.holders())
+        return sum(self.words[self.slot(slot, SlotWord.BYTES)] for slot in self.holders())
 
     def count_latency(self, instance: int, latency_us: int) -> None:
         self._halves[self._latencies_at(instance) + bucket_of(latency_us)] += 1

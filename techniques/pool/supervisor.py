@@ -36,6 +36,7 @@ from techniques.pool.place import (
 from techniques.pool.plan import Plan
 from techniques.pool.policies import number_of
 from techniques.pool.ring import Ring
+from techniques.pool.words import HeaderWord, InstanceWord, SlotWord
 
 TICK_S = 0.025
 ROUND_S = 0.25
@@ -56,18 +57,18 @@ class Supervisor:
         # Those that are not started at once because they would only die again: when to try.
         self._waiting: dict[int, float] = {}
         words = self._page.words
-        words[3], words[4] = Process.this()
-        words[5] = words[6] = time.monotonic_ns()
+        words[HeaderWord.SUPERVISOR], words[HeaderWord.STARTED] = Process.this()
+        words[HeaderWord.BEAT] = words[HeaderWord.LAST_USE] = time.monotonic_ns()
         self._page.steer(number_of(plan.policy))
         for position in range(len(plan.stages)):
             for number in self._page.operator(position):
-                words[self._page.instance(number, 3)] = position
+                words[self._page.instance(number, InstanceWord.OPERATOR)] = position
 
     def run(self) -> str:
         """Why it ended."""
         for number in range(self._plan.instances):
             self._start(number)
-        self._page.words[2] = RUNNING
+        self._page.words[HeaderWord.STATE] = RUNNING
         looked_s = time.monotonic()
         while True:
             found = signal.sigtimedwait(AWAITED, TICK_S)
@@ -75,9 +76,9 @@ class Supervisor:
                 return f"asked to by {signal.Signals(found.si_signo).name}"
             self._bury()
             now_s = time.monotonic()
-            self._page.words[5] = time.monotonic_ns()
+            self._page.words[HeaderWord.BEAT] = time.monotonic_ns()
             for number, ring in self._rings.items():
-                self._page.words[self._page.instance(number, 4)] = ring.depth()
+                self._page.words[self._page.instance(number, InstanceWord.QUEUED)] = ring.depth()
             for number in [one for one, when in self._waiting.items() if when <= now_s]:
                 del self._waiting[number]
                 self._start(number)
@@ -86,11 +87,14 @@ class Supervisor:
                 self._free_slots()
                 if not owners_live(self._where):
                     return "nobody it works for lives any more"
-                if time.monotonic_ns() - self._page.words[6] > self._plan.idle_s * 1e9:
+                if (
+                    time.monotonic_ns() - self._page.words[HeaderWord.LAST_USE]
+                    > self._plan.idle_s * 1e9
+                ):
                     return f"not used for {self._plan.idle_s:g} s"
 
     def end(self) -> None:
-        self._page.words[2] = ENDING
+        self._page.words[HeaderWord.STATE] = ENDING
         for wanted in (signal.SIGTERM, signal.SIGKILL):
             for pid in self._pids.values():
                 with suppress(ProcessLookupError):
@@ -105,17 +109,18 @@ class Supervisor:
     def _start(self, number: int) -> None:
         """A new life, with a ring of its own: what lay in the old one is handed out again."""
         words, at = self._page.words, self._page.instance(number)
-        incarnation = words[at + 1] + 1
+        incarnation = words[at + InstanceWord.INCARNATION] + 1
         self._rings[number] = Ring.create(
             ring_path(self._where, number, incarnation), self._ring_bytes
         )
-        words[at + 16] = words[at + 15] = words[at + 18] = 0
-        words[at + 1] = incarnation
-        words[at] = BEGUN
+        for word in (InstanceWord.WORKS_FOR, InstanceWord.BUSY_SINCE, InstanceWord.PARKED):
+            words[at + word] = 0
+        words[at + InstanceWord.INCARNATION] = incarnation
+        words[at + InstanceWord.STATE] = BEGUN
         pid = os.fork()
         if pid == 0:
             _become(self._where, self._plan, self._page, number)
-        words[at + 2] = pid
+        words[at + InstanceWord.PID] = pid
         self._pids[number] = pid
 
     def _bury(self) -> None:
@@ -131,10 +136,12 @@ class Supervisor:
 
     def _replace(self, number: int, pid: int, code: int) -> None:
         words, at = self._page.words, self._page.instance(number)
-        never_ready = words[at] == BEGUN
-        words[at] = DEAD
-        words[at + 6], words[at + 7], words[at + 8] = words[at + 1], words[at + 16], words[at + 17]
-        words[13] += 1
+        never_ready = words[at + InstanceWord.STATE] == BEGUN
+        words[at + InstanceWord.STATE] = DEAD
+        words[at + InstanceWord.DIED] = words[at + InstanceWord.INCARNATION]
+        words[at + InstanceWord.DIED_SLOT] = words[at + InstanceWord.WORKS_FOR]
+        words[at + InstanceWord.DIED_CHUNK] = words[at + InstanceWord.WORKS_ON]
+        words[HeaderWord.REPLACED] += 1
         del self._pids[number]
         ring = self._rings.pop(number)
         ring.close()
@@ -143,15 +150,17 @@ class Supervisor:
         name = f"{self._plan.name}/{self._plan.instance_name(number)}"
         say(name, f"instance (pid {pid}) ended with {how}; it is replaced")
         if not never_ready:
-            words[at + 5] = 0
+            words[at + InstanceWord.STILLBORN] = 0
             stillborn_path(self._where, number).unlink(missing_ok=True)
             self._start(number)
             return
         path = stillborn_path(self._where, number)
         if code != instance.NOT_LOADED:
             path.write_text(f"it ended with {how} while its operator was loaded\n")
-        words[at + 5] += 1
-        wait_s = min(LONGEST_WAIT_S, FIRST_WAIT_S * 2 ** min(10, words[at + 5]))
+        words[at + InstanceWord.STILLBORN] += 1
+        wait_s = min(
+            LONGEST_WAIT_S, FIRST_WAIT_S * 2 ** min(10, words[at + InstanceWord.STILLBORN])
+        )
         self._waiting[number] = time.monotonic() + wait_s
 
     def _free_slots(self) -> None:
@@ -159,9 +168,9 @@ class Supervisor:
         for slot in self._page.holders():
             if not self._page.holder(slot).lives():
                 at = self._page.slot(slot)
-                generation = self._page.words[at + 2]
-                self._page.words[at + 3] = self._page.words[at + 4] = 0
-                self._page.words[at] = 0
+                generation = self._page.words[at + SlotWord.GENERATION]
+                self._page.words[at + SlotWord.CHUNKS] = self._page.words[at + SlotWord.BYTES] = 0
+                self._page.words[at + SlotWord.PID] = 0
                 ring = result_path(self._where, slot, generation)
                 for left in (Path(ring), Path(f"{ring}.bell")):
                     left.unlink(missing_ok=True)

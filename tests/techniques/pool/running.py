@@ -16,6 +16,7 @@ from techniques.pool.on_spark import made
 from techniques.pool.page import READY, Page
 from techniques.pool.plan import Operator, Plan
 from techniques.pool.task import through
+from techniques.pool.words import InstanceWord
 from tests.waiting import until
 
 # Beside other load a supervisor's imports alone can take many seconds.
@@ -57,7 +58,7 @@ class Driven:
     def pid_of(self, instance: int) -> int:
         with self.page() as page:
             until(lambda: page.words[page.instance(instance)] == READY, PATIENCE_S)
-            return page.words[page.instance(instance, 2)]
+            return page.words[page.instance(instance, InstanceWord.PID)]
 
     def supervisor(self) -> Process:
         with self.page() as page:
@@ -70,7 +71,9 @@ class Driven:
             return
         with self.page() as page:
             supervisor = page.supervisor
-            instances = [page.words[page.instance(one, 2)] for one in range(page.instances)]
+            instances = [
+                page.words[page.instance(one, InstanceWord.PID)] for one in range(page.instances)
+            ]
         os.kill(supervisor.pid, signal.SIGTERM)
         until(lambda: not supervisor.lives(), PATIENCE_S)
         assert not os.path.exists(found.where)

@@ -22,6 +22,7 @@ from techniques.pool.owner import InstancesDied, OperatorFailed, OperatorNotLoad
 from techniques.pool.page import INSTANCE_WORDS
 from techniques.pool.place import PREFIX, YOUNG_S, Meeting, sweep
 from techniques.pool.plan import Operator
+from techniques.pool.words import HeaderWord, InstanceWord
 from tests.techniques.pool import endless, operators
 from tests.techniques.pool.operators import rows
 from tests.techniques.pool.running import PATIENCE_S, Driven, driven, running
@@ -101,7 +102,7 @@ def test_an_operator_that_returns_something_else_is_told_so(pool: Driven) -> Non
 
 def test_a_result_larger_than_any_ring_comes_through(pool: Driven) -> None:
     with pool.page() as page:
-        assert page.words[11] < operators.LARGE_BYTES
+        assert page.words[HeaderWord.RING_BYTES] < operators.LARGE_BYTES
     found = pool.rows([rows(1, {0: operators.BE_LARGE})])
     assert len(found[0]["by"]) == operators.LARGE_BYTES
     assert not list(Path(pool.running.where).glob("spilled-*"))
@@ -175,7 +176,7 @@ def test_a_chain_runs_each_operator_on_its_own_instances(chain: Driven) -> None:
     assert all(row["twice"] == 2 * row["id"] + 1 for row in found)
     with chain.page() as page:
         words = page.words
-        first, second, last = (words[page.instance(one, 10)] for one in range(3))
+        first, second, last = (words[page.instance(one, InstanceWord.EXECUTED)] for one in range(3))
         assert (first + second, last) == (40, 40)
         # Who sent what to whom: tasks to both of the first, these to the last.
         assert [words[page.pair(0, one)] for one in range(3)] == [first, second, 0]
@@ -243,15 +244,17 @@ def test_the_policy_is_switched_on_the_running_pool(pool: Driven) -> None:
 def test_the_page_tells_what_the_instances_did(pool: Driven) -> None:
     with pool.page() as page:
         words = page.words
-        before = [words[page.instance(one, 10)] for one in range(INSTANCES)]
+        before = [words[page.instance(one, InstanceWord.EXECUTED)] for one in range(INSTANCES)]
         latencies = [sum(page.latencies(one).values()) for one in range(INSTANCES)]
         pool.rows([rows(300, {0: operators.SLEEP})])
-        executed = [words[page.instance(one, 10)] for one in range(INSTANCES)]
+        executed = [words[page.instance(one, InstanceWord.EXECUTED)] for one in range(INSTANCES)]
         assert sum(executed) - sum(before) == 30
         counted = [sum(page.latencies(one).values()) for one in range(INSTANCES)]
         assert sum(counted) - sum(latencies) == 30
         assert page.operator_name(0) == "act"
-        assert all(words[page.instance(one, 15)] == 0 for one in range(INSTANCES))
+        assert all(
+            words[page.instance(one, InstanceWord.BUSY_SINCE)] == 0 for one in range(INSTANCES)
+        )
         assert page.pair(0, 0) == page.instance(0, INSTANCE_WORDS)
 
 
@@ -286,8 +289,8 @@ def test_a_pool_ends_when_who_it_works_for_is_killed_under_load() -> None:
         found = running(application, endless.NAME)
         page = found.page()
         try:
-            until(lambda: page.words[page.instance(0, 10)] > 5, PATIENCE_S)
-            supervisor, instance = page.supervisor, page.words[page.instance(0, 2)]
+            until(lambda: page.words[page.instance(0, InstanceWord.EXECUTED)] > 5, PATIENCE_S)
+            supervisor, instance = page.supervisor, page.words[page.instance(0, InstanceWord.PID)]
         finally:
             page.close()
     finally:

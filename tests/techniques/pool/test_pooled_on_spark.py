@@ -18,6 +18,7 @@ from pyspark.sql import functions as F
 from techniques.pool import control, pooled
 from techniques.pool.identity import Process
 from techniques.pool.page import Page
+from techniques.pool.words import InstanceWord, SlotWord
 from tests.techniques.pool.running import PATIENCE_S
 from tests.waiting import until
 
@@ -115,11 +116,15 @@ def after_killing(
 ) -> list[tuple[int, int]]:
     """The answers of a job in the middle of which somebody is killed."""
     page = pool.page()
-    executed = [page.instance(one, 10) for one in range(page.instances)]
+    executed = [page.instance(one, InstanceWord.EXECUTED) for one in range(page.instances)]
     before = sum(page.words[at] for at in executed)
 
     def kill() -> None:
-        until(lambda: sum(page.words[at] for at in executed) - before > 30, PATIENCE_S, 0.005)
+        until(
+            lambda: sum(page.words[at] for at in executed) - before > 30,
+            PATIENCE_S,
+            0.005,
+        )
         pid = until(lambda: whom(page), PATIENCE_S, 0.001)
         assert pid is not None
         os.kill(pid, signal.SIGKILL)
@@ -142,14 +147,14 @@ def test_the_output_is_that_of_the_plain_function(
     by = {row["worker"] for row in numbers(spark).transform(on_pool).collect()}
     page = pool.page()
     try:
-        assert by <= {page.words[page.instance(one, 2)] for one in range(2)}
+        assert by <= {page.words[page.instance(one, InstanceWord.PID)] for one in range(2)}
     finally:
         page.close()
 
 
 def test_a_killed_instance_changes_nothing(spark: SparkSession, pool: control.RunningPool) -> None:
     def whom(page: Page) -> int:
-        return page.words[page.instance(1, 2)]
+        return page.words[page.instance(1, InstanceWord.PID)]
 
     assert after_killing(spark, pool, whom) == EXPECTED
 
@@ -167,7 +172,7 @@ def test_a_killed_python_worker_changes_nothing(
     """Spark runs its task again, from the first row, with another worker."""
 
     def whom(page: Page) -> int | None:
-        busy = [slot for slot in page.holders() if page.words[page.slot(slot, 3)]]
+        busy = [slot for slot in page.holders() if page.words[page.slot(slot, SlotWord.CHUNKS)]]
         return page.holder(busy[0]).pid if busy else None
 
     assert after_killing(spark, pool, whom) == EXPECTED
@@ -204,7 +209,7 @@ def test_the_policy_of_a_running_query_is_switched(
         words = page.words
 
         def sent() -> int:
-            return sum(words[page.slot(slot, 6)] for slot in page.holders())
+            return sum(words[page.slot(slot, SlotWord.SENT)] for slot in page.holders())
 
         before = sent()
         until(lambda: sent() > before + 40, PATIENCE_S)
@@ -212,8 +217,10 @@ def test_the_policy_of_a_running_query_is_switched(
 
         def in_force() -> bool:
             # A task at work has chosen by it, so it is not only true of a pool at rest.
-            slots = [slot for slot in page.holders() if words[page.slot(slot, 3)]]
-            return bool(slots) and all(words[page.slot(slot, 5)] == version for slot in slots)
+            slots = [slot for slot in page.holders() if words[page.slot(slot, SlotWord.CHUNKS)]]
+            return bool(slots) and all(
+                words[page.slot(slot, SlotWord.CONTROL_SEEN)] == version for slot in slots
+            )
 
         until(in_force, PATIENCE_S, every_s=0.001)
         assert query.exception() is None
