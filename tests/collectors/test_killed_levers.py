@@ -165,7 +165,8 @@ def assert_all_go_on(found: dict[str, Any]) -> None:
     """No database is without compaction, no level 0 grows, and the next snapshot is near."""
     for store in [each for stores in found["stores"].values() for each in stores]:
         assert not store["disabled"]
-        assert THRESHOLD <= store["trigger"] <= ceiling()
+        # Lower for once where a store returns to the checkpoints at which it compacted before.
+        assert 1 <= store["trigger"] <= ceiling()
         assert store["level0"] < ceiling()
     for store in found["stores"]["changelogs"]:
         assert store["snapshot"] <= store["version"] < store["snapshot"] + EVERY
@@ -191,7 +192,7 @@ def until_restored(job: Mortal, untouched: dict[str, Any]) -> None:
         assert_all_go_on(found)
         return is_restored(found, untouched)
 
-    until(restored, timeout_s=40)
+    until(restored, timeout_s=120)
 
 
 @pytest.mark.parametrize("part", PARTS)

@@ -87,7 +87,7 @@ def test_it_is_drawn_as_wide_as_there_is_room_and_axe_finds_nothing(live: Live, 
 
 
 def test_without_points_it_says_why(live: Live) -> None:
-    drawn = shown(live, asdict(figure(curved([]), None)))
+    drawn = shown(live, asdict(figure(curved([]), None)), mode="advise")
 
     expect(drawn).to_contain_text(
         "Nothing to draw yet: there were too few windows with compactions."
@@ -103,7 +103,11 @@ def test_a_figure_of_a_later_kind_is_told_in_words(live: Live) -> None:
 
 
 def test_a_card_without_a_figure_draws_none(live: Live, page: Page) -> None:
-    live.cards = [fleet.card(), {**fleet.card("echo", title="Echo"), "figure": None}]
+    nothing_yet = asdict(figure(curved([]), None))
+    live.cards = [
+        {**fleet.card("echo", title="Echo"), "figure": None},
+        {**fleet.card("shadowsync", mode="off"), "figure": nothing_yet},
+    ]
     live.start()
 
     expect(page.get_by_role("article")).to_have_count(2)
