@@ -19,7 +19,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from benchmarks.machine import machine
-from benchmarks.switchback import results
+from benchmarks.switchback import arms, results
 from benchmarks.switchback import table as tables
 from benchmarks.switchback.engine import Plan, measure
 from benchmarks.switchback.regimes import SETTINGS
@@ -27,11 +27,13 @@ from dashboard.testing.stack import redis_server
 
 SUMMARY = "what ShadowSync desynchronisation gains: off and on in blocks on one running query"
 
-# Fewer arms make more rounds, and only rounds make an interval; `shadowsync_parts` has the others.
+# Fewer arms make more rounds, and only rounds make an interval: parts are in every other pair of
+# rounds of one setting here, and `shadowsync_parts` gives them more time.
+EXTRA = (arms.DELAY, arms.THREADS, arms.ALL)
 FULL = {
-    "scheduled": Plan(budget_s=250),
-    "statistical": Plan(budget_s=400),
-    "word_count": Plan(budget_s=150),
+    "scheduled": Plan(budget_s=220),
+    "statistical": Plan(budget_s=510, extra=EXTRA),
+    "word_count": Plan(budget_s=140),
 }
 QUICK = {"statistical": Plan(budget_s=150, warm_up=20)}
 

@@ -12,6 +12,7 @@ class Regime:
     query: str
     operators: int = 1
     partitions: int = 4
+    disk_mb_s: int | None = None
     options: Mapping[str, object] = field(default_factory=dict)
 
     @property
@@ -21,6 +22,8 @@ class Regime:
     @property
     def words(self) -> tuple[str, ...]:
         given = {"partitions": self.partitions, **self.options}
+        if self.disk_mb_s is not None:
+            given["disk-mb-s"] = self.disk_mb_s
         return tuple(word for name, value in given.items() for word in (f"--{name}", str(value)))
 
     @property
@@ -38,10 +41,8 @@ DISK_MB_S = 125
 
 
 def jam(setting: str, disk_mb_s: int | None = DISK_MB_S, partitions: int = 4) -> Regime:
-    options: dict[str, object] = {"setting": setting, "messages": 400}
-    if disk_mb_s is not None:
-        options["disk-mb-s"] = disk_mb_s
-    return Regime("traffic_jam", "ranking", 2, partitions, options)
+    options = {"setting": setting, "messages": 400}
+    return Regime("traffic_jam", "ranking", 2, partitions, disk_mb_s, options)
 
 
 SETTINGS: Mapping[str, Regime] = {
@@ -50,7 +51,8 @@ SETTINGS: Mapping[str, Regime] = {
     "word_count": Regime(
         "word_count",
         "words",
-        options={"sentences": 300, "vocabulary": 5000, "disk-mb-s": DISK_MB_S},
+        disk_mb_s=DISK_MB_S,
+        options={"sentences": 300, "vocabulary": 5000},
     ),
 }
 
@@ -58,9 +60,9 @@ SETTINGS: Mapping[str, Regime] = {
 MAP: Mapping[str, Regime] = {
     "hardly any state, 125 MB/s": jam("calm"),
     "this machine's own disk": jam("statistical", disk_mb_s=None),
-    "500 MB/s": jam("statistical", disk_mb_s=500),
     "250 MB/s": jam("statistical", disk_mb_s=250),
     "125 MB/s": jam("statistical"),
     "125 MB/s, one large stage": jam("scheduled"),
-    "125 MB/s, 8 partitions": jam("statistical", partitions=8),
+    "60 MB/s": jam("statistical", disk_mb_s=60),
+    "60 MB/s, 8 partitions": jam("statistical", disk_mb_s=60, partitions=8),
 }
