@@ -34,6 +34,7 @@ Integers are LEB128, texts UTF-8 behind their length (`collectors.codec`).
     tag 12    asked                      what was asked of the job and where that stands
                                          (`collectors.asked`); absent as long as nothing was
     tag 13    executors                  what each measured (`collectors.samples`)
+    tag 14    pools                      the application's operator pools (`collectors.pools`)
 
 Absent sections are empty. Tag 3 had another meaning once and stays unused. A reader skips tags it
 does not know, so a section can be added without a new version; the version changes when a reader of
@@ -43,11 +44,12 @@ the old one would misread.
 from dataclasses import dataclass, fields
 from uuid import UUID
 
-from collectors import asked, buckets, load, samples
+from collectors import asked, buckets, load, pools, samples
 from collectors.asked import Asked
 from collectors.buckets import Histogram
 from collectors.codec import Garbled, Reader, Writer
 from collectors.load import CollectorLoad
+from collectors.pools import PoolSample
 from collectors.samples import ExecutorSample as ExecutorSample
 
 MAGIC = 0xC7
@@ -65,7 +67,7 @@ PHASES = (
 
 LATENCY, BATCHES = 1, 2
 HEALTH, BACKLOG, STAMPED, STATE, TASKS, TRAFFIC, COMMITTED = range(4, 11)
-COLLECTOR, ASKED, EXECUTORS = range(11, 14)
+COLLECTOR, ASKED, EXECUTORS, POOLS = range(11, 15)
 
 
 class UnknownVersion(Garbled):
@@ -148,6 +150,7 @@ class Frame:
     committed: Histogram = NO_RECORDS
     collector: CollectorLoad | None = None
     asked: Asked | None = None
+    pools: tuple[PoolSample, ...] = ()
 
     @property
     def start_ms(self) -> int:
@@ -190,6 +193,9 @@ def encode(frame: Frame) -> bytes:
     if frame.executors:
         samples.write(section := Writer(), frame.executors)
         _section(out, EXECUTORS, section)
+    if frame.pools:
+        pools.write(section := Writer(), frame.pools)
+        _section(out, POOLS, section)
     return out.bytes()
 
 
@@ -233,6 +239,7 @@ def decode(data: bytes, only: Only | None = None) -> Frame:
         committed=buckets.read(s) if (s := sections.get(COMMITTED)) else NO_RECORDS,
         collector=load.read(s) if (s := sections.get(COLLECTOR)) else None,
         asked=asked.read(s) if (s := sections.get(ASKED)) else None,
+        pools=pools.read(s) if (s := sections.get(POOLS)) else (),
     )
 
 

@@ -9,6 +9,7 @@ from collectors.codec import Garbled
 from collectors.latency import Source
 from collectors.load import CollectorLoad
 from collectors.wire import WINDOW_MS, Batch, Frame, Health, Only, decode
+from dashboard import pools
 from dashboard.store import Entry
 
 HOST_CPU = metrics.BY_NAME["host_cpu"].id
@@ -42,6 +43,7 @@ def columns(
         "cpu": _cpu(frames),
         "process_cpu": _process_cpu(frames),
         "state": _state(frames),
+        "pools": pools.columns(frames),
         "tasks": {
             "running": [frame.tasks.running for frame in frames],
             "waiting": [frame.tasks.waiting for frame in frames],

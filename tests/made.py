@@ -10,6 +10,7 @@ from collectors.buckets import Histogram
 from collectors.coarse import COARSE_BUCKETS, Coarse
 from collectors.latency import Source
 from collectors.load import CollectorLoad
+from collectors.pools import InstanceSample, InstanceState, PoolSample, Sent
 from collectors.pulse import Pulse, Recent
 from collectors.wire import (
     WINDOW_MS,
@@ -54,6 +55,8 @@ def frame(at: int = 0, latencies_ms: tuple[int, ...] = (), **changes: object) ->
     return replace(made, **changes)  # type: ignore[arg-type]
 
 
+SCORED = Histogram.of([19_000, 22_000])
+
 FULL_FRAME = Frame(
     window=34_000_000_000,
     sequence=300,
@@ -70,6 +73,23 @@ FULL_FRAME = Frame(
     asked=Asked(7, True, (Applied("echo", "act", State.REFUSED, 7, "1: no"),)),
     collector=CollectorLoad(300, 5, 6, 557_056, 262_144),
     committed=Histogram.of([400_000, 900_000, 900_000, 900_001]),
+    pools=(
+        PoolSample(
+            "scores",
+            "node-a",
+            policy=1,
+            operators=("score", "rank"),
+            instances=(
+                InstanceSample(0, InstanceState.READY, 3, 2, 0, 2_048, 2_048, 41_000, SCORED),
+                InstanceSample(0, InstanceState.DEAD),
+                InstanceSample(1, InstanceState.STARTING),
+            ),
+            sent=(Sent(0, 0, 2), Sent(1, 2, 1)),
+            held_chunks=5,
+            replaced=1,
+            handed_out_again=4,
+        ),
+    ),
 )
 
 ACTIVITIES = (

@@ -92,6 +92,31 @@ class TasksOut(Schema):
     waiting: list[int]
 
 
+class PoolInstanceOut(Schema):
+    """`busy` is percent of the window, `p99` ms from being sent to it to being done."""
+
+    name: str
+    operator: str
+    state: str
+    queued: list[int | None]
+    busy: list[float | None]
+    executed: list[int | None]
+    p99: list[float | None]
+
+
+class PoolOut(Schema):
+    """An operator pool of the application on one host; what is no column is of the last window."""
+
+    name: str
+    host: str
+    policy: str
+    operators: list[str]
+    replaced: int
+    handed_out_again: int
+    held_chunks: list[int | None]
+    instances: list[PoolInstanceOut]
+
+
 class WindowsOut(Schema):
     """Columns of equal length, one row per 50 ms window, ascending by `t`."""
 
@@ -104,6 +129,7 @@ class WindowsOut(Schema):
     process_cpu: dict[str, list[float | None]]
     tasks: TasksOut
     state: StateOut
+    pools: list[PoolOut]
     rows_in: list[int | None]
     backlog_rows: list[int | None]
     batches: list[BatchOut]

@@ -10,6 +10,7 @@ from collectors.buckets import Histogram
 from collectors.codec import Garbled
 from collectors.load import CollectorLoad
 from collectors.metrics import BY_NAME
+from collectors.pools import InstanceSample, InstanceState, PoolSample, Sent
 from collectors.wire import (
     Batch,
     ExecutorSample,
@@ -44,6 +45,12 @@ GOLDEN = bytes.fromhex(
     "0c14 07 01 01 046563686f 03616374 02 07 05313a206e6f"  # asked: one technique
     "0d1a 02 0131 0000066e6f64652d61 0132 05000162"  # executors: 1 on node-a, 2 on node-b
     "02 01 01 ef05 0a 00 00"  # their metrics: 1 and 2, which the second does not have
+    "0e4b 01 0673636f726573 066e6f64652d61 01 05 01 04"  # pools: one; policy, held, replaced, again
+    "02 0573636f7265 0472616e6b 03"  # its operators; three instances
+    "00 02 03 02 00 8010 8010 a8c002 02 ca0401 0b01"
+    "00 00 00 00 00 00 00 00 00"
+    "01 01 00 00 00 00 00 00 00"
+    "02 000002 010201"  # pairs: from the tasks, and from the first to the third
 )
 
 histograms = st.builds(Histogram.of, st.lists(st.integers(0, 10**9), max_size=20))
@@ -51,6 +58,21 @@ naturals = st.integers(min_value=0, max_value=2**53)
 metrics = st.dictionaries(naturals, st.integers(min_value=-(2**53), max_value=2**53), max_size=5)
 applied = st.builds(
     Applied, st.text(), st.text(), st.sampled_from(State), naturals, st.text(max_size=9)
+)
+instances = st.builds(
+    InstanceSample, st.just(0), st.sampled_from(InstanceState), *[naturals] * 6, histograms
+)
+pools = st.builds(
+    PoolSample,
+    st.text(),
+    st.text(),
+    naturals,
+    st.just(("score",)),
+    st.lists(instances, max_size=3).map(tuple),
+    st.lists(st.builds(Sent, naturals, naturals, naturals), max_size=2).map(tuple),
+    naturals,
+    naturals,
+    naturals,
 )
 frames = st.builds(
     Frame,
@@ -83,6 +105,7 @@ frames = st.builds(
     asked=st.none() | st.builds(Asked, naturals, st.booleans(), st.lists(applied).map(tuple)),
     collector=st.none() | st.builds(CollectorLoad, *[naturals] * 4, st.none() | naturals),
     committed=histograms,
+    pools=st.lists(pools, max_size=2).map(tuple),
 )
 
 
