@@ -30,7 +30,6 @@ from collectors import buckets
 from collectors.buckets import Histogram
 from collectors.codec import Garbled, Reader, Writer
 
-
 NO_RECORDS = Histogram()
 
 
