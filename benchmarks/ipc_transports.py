@@ -45,10 +45,10 @@ class OverRing:
     def receiver(self) -> Receive:
         ring = Ring.attach(self._ring.path)
 
-        def receive() -> bytes:
-            message = ring.receive()
-            assert message is not None
-            return message.body
+        def receive() -> memoryview:
+            body = ring.look()
+            assert body is not None
+            return body
 
         return receive
 

@@ -1,9 +1,10 @@
 """How tests share the machine where several run at once: hooks, for `conftest.py`.
 
-Most tests wait more than they compute, so workers run beside each other, a file at a time. Spark
-takes all cores, so of tests with a session of their own one runs at a time, in one worker and one
-JVM; those that start JVMs as processes are marked `own_jvm` and go to any. Those that would measure
-their neighbours are marked `quiet` and run alone, when the others are done.
+Most tests wait more than they compute, so workers run beside each other, a file at a time. A Spark
+session takes a JVM and a while to start, so tests with one go to two workers only: to one those of
+state stores, which wait for checkpoints most of the time, to the other the rest. Those that start
+JVMs as processes are marked `own_jvm` and go to any. Those that would measure their neighbours are
+marked `quiet` and run alone, when the others are done.
 """
 
 from functools import cache
@@ -14,16 +15,20 @@ from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
 
 SPARK = "spark"
+STATE = "state"
 OWN_JVM = "own_jvm"
+STATE_STORES = ("test_snapshot_", "test_state_store_")
 
 
-class OneSparkAtATime(LoadScopeScheduling):  # type: ignore[misc]
-    """A file at a time to each worker, but all of Spark to one."""
+class TwoSparksAtATime(LoadScopeScheduling):  # type: ignore[misc]
+    """A file at a time to each worker, but all of Spark to two."""
 
     def _split_scope(self, nodeid: str) -> str:
         file = nodeid.partition("::")[0]
         path = self.config.rootpath / file
-        return SPARK if marks(path, SPARK) and not marks(path, OWN_JVM) else file
+        if not marks(path, SPARK) or marks(path, OWN_JVM):
+            return file
+        return STATE if path.name.startswith(STATE_STORES) else SPARK
 
 
 @cache
@@ -33,7 +38,7 @@ def marks(file: Path, name: str) -> bool:
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadScopeScheduling | None:
-    return OneSparkAtATime(config, log) if config.getvalue("dist") == "loadfile" else None
+    return TwoSparksAtATime(config, log) if config.getvalue("dist") == "loadfile" else None
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -53,7 +53,7 @@ CHECKS = (
 )
 # Most tests wait more than they compute. Those that judge a pace must not have a neighbour.
 HALVES = {
-    "pytest": ("-m", "not quiet", "-n", "3", "--dist", "loadfile", "--no-loadscope-reorder"),
+    "pytest": ("-m", "not quiet", "-n", "4", "--dist", "loadfile", "--no-loadscope-reorder"),
     "pytest, one by one": ("-m", "quiet"),
 }
 

@@ -26,6 +26,7 @@ from techniques.pool.layout import (
     CLOCK_NS,
     CONSUMER,
     FOUND_AT,
+    FOUND_BATCH,
     FOUND_CLAIM,
     FOUND_TARGET,
     FOUND_WORDS,
@@ -34,6 +35,7 @@ from techniques.pool.layout import (
     HELD,
     LOST,
     MY_WORDS,
+    NOTHING,
     PAGE_BYTES,
     SKIPPED,
     WRITER_SHIFT,
@@ -51,6 +53,7 @@ SPIN_NS = 20_000
 # How often the writers of unfinished messages are looked at, while they hold nothing up.
 LOOK_EVERY_S = 0.01
 INNER_LENGTH_BYTES = 8
+NOT_LENT = -1
 # Messages up to this are copied twice and cost one call of compiled code instead of two.
 SCRATCH_BYTES = 16_384
 
@@ -79,6 +82,7 @@ class Ring:
         spin_ns = SPIN_NS if len(os.sched_getaffinity(0)) > 1 else 0
         bell = self._map.bell
         self._scratch_bytes = (ctypes.c_char * SCRATCH_BYTES)()
+        self._scratch_view = memoryview(self._scratch_bytes).cast("B")
         self._scratch = ctypes.addressof(self._scratch_bytes)
         shape = (self._map.base, self._map.capacity, self._map.unit, self._mark, spin_ns, bell)
         self._my_words = (ctypes.c_int64 * MY_WORDS)(
@@ -88,6 +92,9 @@ class Ring:
         self._found_words = (ctypes.c_int64 * FOUND_WORDS)()
         self._found = ctypes.addressof(self._found_words)
         self._rest: deque[Message] = deque()
+        # What `look` showed, and where it lies if that is not the scratch.
+        self._lent: memoryview | None = None
+        self._lent_at = NOT_LENT
         self._consumes = False
         self._looked_s = 0.0
 
@@ -202,29 +209,64 @@ class Ring:
         """The next message, in order per producer; None when none came in time."""
         if self._rest:
             return self._rest.popleft()
-        if not self._consumes or self._mark != processes.known:
-            self._begin_to_consume()
-        receive, until_ns = self._receive_code, _until_ns(timeout_s)
-        wait_ns = SLICE_NS
-        while True:
-            if timeout_s is not None:
-                wait_ns = max(0, min(SLICE_NS, until_ns - time.monotonic_ns()))
-            at = receive(self._me, self._found, wait_ns)
+        until_ns = _until_ns(timeout_s)
+        while (at := self._next(until_ns)) != NOTHING:
             if at >= 0:
                 target = self._found_words[FOUND_TARGET // 8]
                 return Message(target, ctypes.string_at(self._scratch, at))
-            if at == HELD:
-                message = self._take()
-                if message is not None:
-                    return message
-                continue
+            if (message := self._take()) is not None:
+                return message
+        return None
+
+    def look(self, timeout_s: float | None = None) -> memoryview | None:
+        """The next body, readable only until another is asked for: a large one where it lies, and
+        if its consumer is killed meanwhile, the next one gets it again."""
+        until_ns = _until_ns(timeout_s)
+        while not self._rest and (at := self._next(until_ns)) != NOTHING:
+            if at >= 0:
+                self._lent = self._scratch_view[:at]
+                return self._lent
+            if not self._found_words[FOUND_BATCH // 8]:
+                return self._lend()
+            if (message := self._take()) is not None:
+                return memoryview(message.body)
+        return memoryview(self._rest.popleft().body) if self._rest else None
+
+    def _next(self, until_ns: int) -> int:
+        """Waits for a message: the length of one in the scratch, HELD, or NOTHING by then."""
+        if self._lent is not None:
+            self._give_back()
+        if not self._consumes or self._mark != processes.known:
+            self._begin_to_consume()
+        while True:
+            wait_ns = max(0, min(SLICE_NS, until_ns - time.monotonic_ns()))
+            at = self._receive_code(self._me, self._found, wait_ns)
+            if at >= 0 or at == HELD:
+                return at
             if at == BLOCKED:
                 self._give_up_dead()
             elif at == BROKEN:
                 self._mend()
                 continue
-            if timeout_s is not None and time.monotonic_ns() >= until_ns:
-                return None
+            if time.monotonic_ns() >= until_ns:
+                return NOTHING
+
+    def _lend(self) -> memoryview:
+        at, length, _, _, wide, _ = self._found_words
+        begin = PAGE_BYTES + at % self._map.capacity * self._map.unit + HEAD_BYTES
+        if wide * 2 > self._map.capacity:
+            self._give_up_dead()
+        self._lent, self._lent_at = memoryview(self._map.bytes)[begin : begin + length], at
+        return self._lent
+
+    def _give_back(self) -> None:
+        """Whoever still looks at it gets an error, and not the bytes of another message."""
+        if self._lent is not None:
+            self._lent.release()
+            self._lent = None
+        if self._lent_at != NOT_LENT:
+            self._done_code(self._me, self._lent_at)
+            self._lent_at = NOT_LENT
 
     def _take(self) -> Message | None:
         at, length, target, batch, wide, _ = self._found_words
@@ -288,6 +330,7 @@ class Ring:
         return self._code["depth"](self._me)
 
     def close(self) -> None:
+        self._give_back()
         self._map.close()
 
     def unlink(self) -> None:
@@ -300,6 +343,7 @@ class Ring:
         self._my_words[3] = self._mark
         self._consumes = False
         self._rest.clear()
+        self._lent, self._lent_at = None, NOT_LENT
 
 
 def _until_ns(timeout_s: float | None) -> int:

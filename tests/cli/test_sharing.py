@@ -4,21 +4,23 @@ import pytest
 
 from dashboard.cli.root import ROOT
 from dashboard.cli.test import HALVES
-from tests.sharing import OWN_JVM, SPARK, OneSparkAtATime, marks
+from tests.sharing import OWN_JVM, SPARK, STATE, TwoSparksAtATime, marks
 
-ROCKS, TASKS = "tests/collectors/test_levers.py", "tests/collectors/test_task_events.py"
+LEVERS, TASKS = "tests/collectors/test_levers.py", "tests/collectors/test_task_events.py"
+STORES = "tests/collectors/test_state_store_tap.py"
 WIRE, KILLED = "tests/collectors/test_wire.py", "tests/collectors/test_killed_levers.py"
 
 
 def unit(nodeid: str) -> str:
     """With which others it goes to one worker."""
-    handing_out = object.__new__(OneSparkAtATime)
+    handing_out = object.__new__(TwoSparksAtATime)
     handing_out.config = SimpleNamespace(rootpath=ROOT)
     return handing_out._split_scope(nodeid)
 
 
-def test_all_sessions_of_spark_go_to_one_worker_and_the_rest_by_file() -> None:
-    assert unit(f"{ROCKS}::test_one") == unit(f"{TASKS}::test_other[a::b]")
+def test_all_sessions_of_spark_go_to_two_workers_and_the_rest_by_file() -> None:
+    assert unit(f"{LEVERS}::test_one") == unit(f"{TASKS}::test_other[a::b]") == SPARK
+    assert unit(f"{STORES}::test_one") == STATE
     assert unit(f"{WIRE}::test_one") == unit(f"{WIRE}::test_other") == WIRE
     assert unit(f"{KILLED}::test_one") == KILLED
 

@@ -247,6 +247,51 @@ def test_a_second_consumer_is_refused_while_the_first_lives_and_takes_over_after
     assert ring.receive(0) == (0, b"second")
 
 
+@pytest.mark.parametrize("size", [300, 50_000])
+def test_a_message_is_looked_at_in_place_until_the_next_is_asked_for(
+    make_ring: MakeRing, size: int
+) -> None:
+    ring = make_ring(200_000)
+    for letter in (b"a", b"b"):
+        ring.send(letter * size)
+    first = ring.look(0)
+    assert first == b"a" * size
+    assert ring.look(0) == b"b" * size
+    with pytest.raises(ValueError, match="released"):
+        bytes(first)
+    assert ring.look(0) is None
+    assert ring.depth() == 0
+
+
+def test_batches_and_copies_come_in_order_with_what_is_looked_at(make_ring: MakeRing) -> None:
+    ring = make_ring(400_000)
+    large = [letter * 50_000 for letter in (b"a", b"b", b"c")]
+    ring.send(large[0])
+    ring.send_batch([b"one", b"two", b"three"])
+    ring.send(large[1])
+    ring.send(large[2])
+    assert ring.look(0) == large[0]
+    assert [ring.look(0), ring.receive(0), ring.look(0)] == [b"one", (0, b"two"), b"three"]
+    assert ring.receive(0) == (0, large[1])
+    assert ring.look(0) == large[2]
+    ring.close()
+
+
+def test_who_is_killed_with_a_large_message_in_hand_has_not_taken_it(make_ring: MakeRing) -> None:
+    ring = make_ring(400_000)
+    large = [b"a" * 50_000, b"b" * 50_000]
+    for body in large:
+        ring.send(body)
+
+    def look() -> None:
+        mine = Ring.attach(ring.path)
+        assert mine.look(30) == large[0]
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    assert ended_by(forked(look)) == -signal.SIGKILL
+    assert [ring.receive(0), ring.receive(0)] == [(0, large[0]), (0, large[1])]
+
+
 def test_a_child_of_fork_sends_in_its_own_name(make_ring: MakeRing) -> None:
     ring = make_ring(4_096)
     ring.send(b"parent")
