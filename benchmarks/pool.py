@@ -6,7 +6,7 @@ rounds, on logarithms. The pool has its defaults: four instances, round-robin, t
 per instance.
 
 **`noop_rows_ratio`**: what the way through the pool costs. The operator passes its batch on; rows
-have six columns and about 80 bytes. Rows per second, pooled / plain. Plain gets Spark's batches of
+have six columns and about 60 bytes. Rows per second, pooled / plain. Plain gets Spark's batches of
 10 000 rows as they come, the pool cuts them into chunks of 1 024.
 
 **Skew.** A chunk costs 1 to 50 ms (bounded Pareto), four partitions have equally many chunks, and

@@ -109,7 +109,7 @@ def identity(batch: pa.RecordBatch) -> pa.RecordBatch:
 
 
 def orders(spark: SparkSession, rows: int) -> DataFrame:
-    """Six columns, about 80 bytes a row."""
+    """Six columns, about 60 bytes a row."""
     order = F.col("id")
     return spark.range(0, rows, 1, CORES).select(
         order.alias("order"),
