@@ -46,11 +46,14 @@ def test_a_killed_executor_neither_loses_nor_doubles_a_row(
     out.mkdir()
     with Running(program(two_hosts, tmp_path / "in", out)) as driver:
         pool = until(lambda: running_pool(driver, out), PATIENCE_S)
+        assert pool is not None
         page = pool.page()
         try:
             until(lambda: executed(page) >= CHUNKS_BEFORE, PATIENCE_S, 0.005)
             executors = {*two_hosts.executors().values()}
-            slot, victim = until(lambda: at_work(page, executors), PATIENCE_S, 0.001)
+            found_at_work = until(lambda: at_work(page, executors), PATIENCE_S, 0.001)
+            assert found_at_work is not None
+            slot, victim = found_at_work
             holder = page.holder(slot)
             os.kill(victim, signal.SIGKILL)
             # Its Python worker ends with it, and its place in the pool is free again. If the other
