@@ -60,11 +60,11 @@ FULL = Plan(
     skew_warm_up=1,
 )
 QUICK = Plan(
-    noop_rows=1_000_000,
-    noop_rounds=4,
-    noop_warm_up=3,
+    noop_rows=600_000,
+    noop_rounds=3,
+    noop_warm_up=2,
     chunks=256,
-    skew_rounds=3,
+    skew_rounds=2,
     skew_warm_up=1,
 )
 
