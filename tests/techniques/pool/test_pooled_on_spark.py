@@ -6,7 +6,9 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import pyarrow as pa
@@ -26,6 +28,8 @@ pytestmark = pytest.mark.spark
 
 SCHEMA = "id long, twice long, worker long"
 ROWS = 3_000
+# To each policy and back.
+SWITCHES = 8
 
 
 def twice(batch: pa.RecordBatch) -> pa.RecordBatch:
@@ -188,12 +192,11 @@ def test_an_exception_fails_the_job_with_the_users_traceback(
     assert "in twice" in told
 
 
-def test_the_policy_of_a_running_query_is_switched(
-    spark: SparkSession, pool: control.RunningPool, tmp_path: Path
-) -> None:
+@contextmanager
+def streaming(spark: SparkSession, checkpoint: Path, rows_per_batch: int) -> Iterator[None]:
     rows = (
         spark.readStream.format("rate-micro-batch")
-        .option("rowsPerBatch", 400)
+        .option("rowsPerBatch", rows_per_batch)
         .option("numPartitions", 2)
         .load()
         .select(F.col("value").alias("id"))
@@ -201,33 +204,71 @@ def test_the_policy_of_a_running_query_is_switched(
     query = (
         rows.transform(on_pool)
         .writeStream.format("noop")
-        .option("checkpointLocation", str(tmp_path))
+        .option("checkpointLocation", str(checkpoint))
         .start()
     )
+    try:
+        yield
+        assert query.exception() is None
+    finally:
+        query.stop()
+
+
+@contextmanager
+def switching(pool: control.RunningPool) -> Iterator[Page]:
+    """Its page; in the end the pool is as it was."""
     page = pool.page()
     try:
-        words = page.words
+        yield page
+    finally:
+        pool.switch("round-robin")
+        page.close()
+
+
+def at_work(page: Page) -> list[int]:
+    return [slot for slot in page.holders() if page.words[page.slot(slot, SlotWord.CHUNKS)]]
+
+
+def in_force(page: Page, version: int) -> bool:
+    """For tasks at work: of a pool at rest it would be true at once."""
+    slots = at_work(page)
+    chosen_by = [page.words[page.slot(slot, SlotWord.CONTROL_SEEN)] for slot in slots]
+    return bool(slots) and min(chosen_by) == version and page.seen_by_all(version)
+
+
+def test_the_policy_of_a_running_query_is_switched(
+    spark: SparkSession, pool: control.RunningPool, tmp_path: Path
+) -> None:
+    with streaming(spark, tmp_path, 400), switching(pool) as page:
 
         def sent() -> int:
-            return sum(words[page.slot(slot, SlotWord.SENT)] for slot in page.holders())
+            return sum(page.words[page.slot(slot, SlotWord.SENT)] for slot in page.holders())
 
         before = sent()
         until(lambda: sent() > before + 40, PATIENCE_S)
         version = pool.switch("fewest-queued")
+        until(lambda: in_force(page, version), PATIENCE_S, every_s=0.001)
+        assert pool.policy() == "fewest-queued"
 
-        def in_force() -> bool:
-            # A task at work has chosen by it, so it is not only true of a pool at rest.
-            slots = [slot for slot in page.holders() if words[page.slot(slot, SlotWord.CHUNKS)]]
-            return bool(slots) and all(
-                words[page.slot(slot, SlotWord.CONTROL_SEEN)] == version for slot in slots
-            )
 
-        until(in_force, PATIENCE_S, every_s=0.001)
-        assert query.exception() is None
-    finally:
-        query.stop()
-        pool.switch("round-robin")
-        page.close()
+def switch_s(pool: control.RunningPool, page: Page, policy: str) -> float:
+    """Until all tasks at work choose by it."""
+    until(lambda: at_work(page), PATIENCE_S, every_s=0.001)
+    began_s = time.monotonic()
+    version = pool.switch(policy)
+    until(lambda: in_force(page, version), PATIENCE_S, every_s=0.001)
+    return time.monotonic() - began_s
+
+
+@pytest.mark.quiet
+def test_a_switch_reaches_all_tasks_of_a_running_query_within_200_ms(
+    spark: SparkSession, pool: control.RunningPool, tmp_path: Path
+) -> None:
+    # Batches of about a second, so that few switches fall between two of them.
+    with streaming(spark, tmp_path, 4_000), switching(pool) as page:
+        policies = ["fewest-queued", "round-robin"] * SWITCHES
+        took_s = [switch_s(pool, page, policy) for policy in policies]
+    assert median(took_s) <= 0.2
 
 
 def test_the_pool_works_for_the_executor(spark: SparkSession, pool: control.RunningPool) -> None:
