@@ -127,7 +127,9 @@ def _read_instance(reader: Reader, operators: int) -> InstanceSample:
         raise Garbled(f"operator {operator} of {operators}")
     if state not in _STATES:
         raise Garbled(f"no state of an instance: {state}")
-    return InstanceSample(operator, _STATES[state], *reader.varints(6), buckets.read(reader))
+    return InstanceSample(
+        operator, _STATES[state], *reader.varints(6), latency=buckets.read(reader)
+    )
 
 
 _STATES = {int(state): state for state in InstanceState}
