@@ -11,13 +11,14 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 from uuid import UUID
 
-from collectors import gc, phases
+from collectors import gc, phases, pool_windows
 from collectors.activity import Activity, Kind
 from collectors.buckets import Histogram, merged
 from collectors.codec import Garbled
 from collectors.committed import Uncommitted
 from collectors.metrics import BY_NAME
 from collectors.parts import Event, Losses, Part, Source, TaskLatencies
+from collectors.pools import PoolSample
 from collectors.progress import Progress
 from collectors.scheduling import QueryTasks, Scheduling
 from collectors.state_store import Lane, StateStores
@@ -67,6 +68,7 @@ class _Window:
     executors: dict[str, ExecutorSample] = field(default_factory=dict)
     latencies: dict[str, list[Histogram]] = field(default_factory=dict)
     batches: dict[str, list[Batch]] = field(default_factory=dict)
+    pools: list[PoolSample] = field(default_factory=list)
 
 
 @dataclass
@@ -118,9 +120,11 @@ class Assembler:
     def add_part(self, part: Part, now_ms: int) -> None:
         self._losses[part.executor_id] = part.losses
         if self._is_open(part.window, now_ms):
-            self._window(part.window).executors[part.executor_id] = ExecutorSample(
+            window = self._window(part.window)
+            window.executors[part.executor_id] = ExecutorSample(
                 part.executor_id, part.host, part.metrics
             )
+            window.pools += part.pools
         else:
             for late in self._jobs.values():
                 late.late_parts += 1
@@ -181,10 +185,11 @@ class Assembler:
         start_us = number * WINDOW_MS * 1000
         at_once = self._stores.most_at_once(start_us, start_us + WINDOW_MS * 1000)
         scheduled = self._scheduling.close(number)
+        pools = pool_windows.joined(window.pools)
         for job in self._jobs.values():
             tasks = scheduled.of(job.running.query_id)
             self._keep(job, *tasks.activities)
-            frame = self._frame(number, window, job)
+            frame = self._frame(number, window, job, pools)
             frame = replace(
                 frame,
                 health=replace(
@@ -203,7 +208,9 @@ class Assembler:
             yield Closed(job.running.job_id, frame, ended)
             job.sequence += 1
 
-    def _frame(self, number: int, window: _Window, job: _Job) -> Frame:
+    def _frame(
+        self, number: int, window: _Window, job: _Job, pools: tuple[PoolSample, ...]
+    ) -> Frame:
         query_id = job.running.query_id
         batches = tuple(window.batches.get(query_id, ()))
         return Frame(
@@ -216,6 +223,7 @@ class Assembler:
             backlog_rows=job.backlog_rows,
             stamped=job.stamped,
             committed=job.uncommitted.commit(batches),
+            pools=pools,
         )
 
     def _hold(self, task: TaskLatencies) -> None:

@@ -3,7 +3,7 @@
 Integers are LEB128 (signed ones zigzag), texts UTF-8 behind their length (`collectors.codec`).
 Written by `probe/Wire.scala`, read here; `tests/collectors/test_probe_formats.py` pins the bytes.
 
-    byte      version = 3
+    byte      version = 4
     varint    window                     epoch ms // 50
     text      executor id
     text      host
@@ -30,17 +30,19 @@ Written by `probe/Wire.scala`, read here; `tests/collectors/test_probe_formats.p
       varint    epoch µs
       text      context                  who said it
       text      body                     in its own words
+    …         pools                      `collectors.pools`: those that this executor tells of
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import IntEnum
 
-from collectors import buckets
+from collectors import buckets, pools
 from collectors.buckets import FINE, Histogram
 from collectors.codec import Garbled, Reader
+from collectors.pools import PoolSample
 
-VERSION = 3
+VERSION = 4
 
 
 class Source(IntEnum):
@@ -101,6 +103,7 @@ class Part:
     latencies: tuple[Latencies, ...]
     tasks: tuple[TaskLatencies, ...]
     events: tuple[Event, ...]
+    pools: tuple[PoolSample, ...] = ()
 
 
 def decode(data: bytes) -> Part:
@@ -120,6 +123,7 @@ def decode(data: bytes) -> Part:
             Event(reader.byte(), reader.varint(), reader.text(), reader.text())
             for _ in range(reader.varint())
         ),
+        pools=pools.read(reader),
     )
     if reader.left:
         raise Garbled(f"{reader.left} bytes too many")

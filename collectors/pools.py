@@ -127,7 +127,18 @@ def _read_instance(reader: Reader, operators: int) -> InstanceSample:
         raise Garbled(f"operator {operator} of {operators}")
     if state not in _STATES:
         raise Garbled(f"no state of an instance: {state}")
-    return InstanceSample(operator, _STATES[state], *reader.varints(6), buckets.read(reader))
+    queued, executed, failed, rows_in, rows_out, busy_us = reader.varints(6)
+    return InstanceSample(
+        operator=operator,
+        state=_STATES[state],
+        queued=queued,
+        executed=executed,
+        failed=failed,
+        rows_in=rows_in,
+        rows_out=rows_out,
+        busy_us=busy_us,
+        latency=buckets.read(reader),
+    )
 
 
 _STATES = {int(state): state for state in InstanceState}

@@ -88,7 +88,8 @@ private class Executor extends ExecutorPlugin {
       // Reading RocksDB's log makes each flush a little longer: whoever minds can do without.
       val wanted = ctx.conf().getBoolean("spark.curtail.stateStore.tap", true)
       val measured = sources() ++ (if (wanted) taps() else Nil)
-      sampler = Some(new Sampler(ctx.executorID(), () => Executor.host(), sender, measured))
+      sampler =
+        Some(new Sampler(ctx.executorID(), () => Executor.host(), sender, measured, pools(ctx)))
       moved.start()
       levers = Some(moved)
       sampler.foreach(_.start())
@@ -96,6 +97,12 @@ private class Executor extends ExecutorPlugin {
 
   /** What is measured in every JVM, each on its own: one that cannot start is left out. */
   private def sources(): Seq[MetricSource] = Machine.sources()
+
+  private def pools(ctx: PluginContext): Option[Pools] = {
+    var made: Option[Pools] = None
+    Guard.quietly("look at operator pools") { made = Some(new Pools(PoolPlaces.of(ctx.conf()))) }
+    made
+  }
 
   /** On its own as well, for it stands on the cluster's log4j. */
   private def taps(): Seq[MetricSource] = {

@@ -9,7 +9,8 @@ private[probe] class Sampler(
     executorId: String,
     host: () => Option[String],
     sender: Sender,
-    sources: Seq[MetricSource]) {
+    sources: Seq[MetricSource],
+    pools: Option[Pools] = None) {
   @volatile private var running = true
   private val thread = new Thread(() => run(), "curtail-sampler")
   thread.setDaemon(true)
@@ -33,6 +34,7 @@ private[probe] class Sampler(
       done = math.max(done, current - 1)
     }
     guard.quietly { sample(done, Long.MaxValue) }
+    guard.quietly { pools.foreach(_.close()) }
   }
 
   private def sleepUntilAfter(window: Long): Long = {
@@ -53,10 +55,15 @@ private[probe] class Sampler(
     // Woken to stop: what was recorded waits for the last look.
     if (last < first) return
     val metrics = sources.flatMap(measured).map(_.over(last - first + 1))
+    val (earlier, latest) = looked().map(_.over(last - first + 1)).unzip
     val latencies = Recorder.drainAll(current)
-    (first until last).foreach(window => send(window, metrics, Nil, Nil, Nil))
-    send(last, metrics, latencies, TaskLatencies.drain(), Events.drain())
+    (first until last).foreach(window => send(window, metrics, Nil, Nil, Nil, earlier))
+    send(last, metrics, latencies, TaskLatencies.drain(), Events.drain(), latest)
   }
+
+  private def looked(): Seq[PoolSample] =
+    try pools.toSeq.flatMap(_.look())
+    catch { case NonFatal(_) | _: LinkageError | _: InternalError => Nil }
 
   /** One source that fails must not silence the others. */
   private def measured(source: MetricSource): Seq[Metric] =
@@ -68,10 +75,12 @@ private[probe] class Sampler(
       metrics: Seq[Metric],
       latencies: Seq[WindowCounts],
       tasks: Seq[TaskLatencies],
-      events: Seq[Event]): Unit =
+      events: Seq[Event],
+      pools: Seq[PoolSample]): Unit =
     host().foreach { name =>
       val losses = Losses(Recorder.lost.get, sender.dropped, Events.dropped)
-      sender.offer(Part.encode(window, executorId, name, losses, metrics, latencies, tasks, events))
+      sender.offer(
+        Part.encode(window, executorId, name, losses, metrics, latencies, tasks, events, pools))
     }
 }
 

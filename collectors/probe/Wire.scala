@@ -19,7 +19,7 @@ object MessageKind {
 
 /** One executor's share of one window. Layout: collectors/parts.py, whose tests pin these bytes. */
 object Part {
-  val Version = 3
+  val Version = 4
 
   def encode(
       window: Long,
@@ -29,7 +29,8 @@ object Part {
       metrics: Seq[Metric],
       latencies: Seq[WindowCounts],
       tasks: Seq[TaskLatencies],
-      events: Seq[Event]): Array[Byte] = {
+      events: Seq[Event],
+      pools: Seq[PoolSample]): Array[Byte] = {
     val out = new Bytes
     out.byte(Version)
     out.varint(window)
@@ -47,7 +48,7 @@ object Part {
     latencies.foreach { counts =>
       out.text(counts.queryId)
       out.varint(window - counts.window)
-      histogram(out, counts.latencies)
+      out.histogram(counts.latencies)
     }
     out.varint(tasks.size)
     tasks.foreach { task =>
@@ -57,7 +58,7 @@ object Part {
       out.varint(task.partition)
       out.varint(task.attemptId)
       out.varint(task.referenceUs)
-      histogram(out, task.ages)
+      out.histogram(task.ages)
     }
     out.varint(events.size)
     events.foreach { event =>
@@ -66,17 +67,9 @@ object Part {
       out.text(event.context)
       out.text(event.body)
     }
+    out.varint(pools.size)
+    pools.foreach(_.write(out, host))
     out.toArray
-  }
-
-  private def histogram(out: Bytes, filled: Filled): Unit = {
-    out.varint(filled.buckets.length)
-    var last = 0
-    filled.buckets.indices.foreach { i =>
-      out.varint(filled.buckets(i) - last)
-      out.varint(filled.counts(i))
-      last = filled.buckets(i)
-    }
   }
 
   /** For tests in Python, which cannot make a Scala Seq of case classes. */
@@ -85,13 +78,18 @@ object Part {
       Seq(Metric(1, 375), Metric(2, -5)),
       Seq(WindowCounts(queryId, 34567890122L, Filled(buckets, counts))),
       Seq(TaskLatencies(queryId, 12, 300, 5, 1234, 1728394506100000L, Filled(Array(6143), Array(9)))),
-      Seq(Event(EventSource.RocksDb, 1728394506150000L, "store", "{}")))
+      Seq(Event(EventSource.RocksDb, 1728394506150000L, "store", "{}")),
+      Seq(PoolSample("score", 1, 6, 2, 300, Seq("enrich", "rank"),
+        Seq(
+          InstanceSample(0, 2, 3, 4, 1, 4096, 4000, 49000, Filled(buckets, counts)),
+          InstanceSample(1, 1, 0)),
+        Seq(Sent(0, 0, 5), Sent(1, 1, 4)))))
 }
 
 /** Totals since this JVM began: what was recorded, sent or said and did not get through. */
 case class Losses(records: Long, parts: Long, events: Long)
 
-private class Bytes {
+private[probe] class Bytes {
   private val out = new ByteArrayOutputStream(256)
 
   def byte(value: Int): Unit = out.write(value)
@@ -112,6 +110,16 @@ private class Bytes {
     val bytes = value.getBytes(UTF_8)
     varint(bytes.length)
     out.write(bytes, 0, bytes.length)
+  }
+
+  def histogram(filled: Filled): Unit = {
+    varint(filled.buckets.length)
+    var last = 0
+    filled.buckets.indices.foreach { i =>
+      varint(filled.buckets(i) - last)
+      varint(filled.counts(i))
+      last = filled.buckets(i)
+    }
   }
 
   def toArray: Array[Byte] = out.toByteArray

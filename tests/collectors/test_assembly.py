@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 
 from collectors.activity import Kind
 from collectors.assembly import (
@@ -11,6 +12,7 @@ from collectors.assembly import (
 from collectors.buckets import Histogram
 from collectors.metrics import BY_NAME
 from collectors.parts import Event, Latencies, Losses, Part, Source
+from collectors.pools import InstanceSample, InstanceState, PoolSample, Sent
 from collectors.progress import Progress
 from collectors.tasks import ExecutorChange, Flow, Stage, StageWait, TaskRecord, Tasks, Traffic
 from collectors.wire import WINDOW_MS, Batch, ExecutorSample, Frame, OperatorState, Shuffled
@@ -341,3 +343,65 @@ def test_of_windows_that_are_skipped_the_samples_are_late_and_the_batches_kept()
     assert [batch for frame in frames for batch in frame.batches] == batches
     assert (frames[0].health.late_parts, frames[0].health.lost_records) == (3, 1)
     assert frames[0].latency.count == 0
+
+
+def pool(host: str, executed: int = 0, queued: int = 0, name: str = "score") -> PoolSample:
+    """As one executor of the host tells it."""
+    return PoolSample(
+        name=name,
+        host=host,
+        policy=0,
+        operators=(name,),
+        instances=(
+            InstanceSample(
+                0,
+                InstanceState.READY,
+                queued=queued,
+                executed=executed,
+                busy_us=1_000 * executed,
+                latency=Histogram({7: executed} if executed else {}),
+            ),
+        ),
+        sent=(Sent(0, 0, executed),) if executed else (),
+    )
+
+
+def with_pools(window: int, executor: str, *told: PoolSample) -> Part:
+    return replace(part(window, executor), pools=told)
+
+
+def test_every_job_of_the_application_sees_its_pools_by_name_and_host() -> None:
+    made = assembler("a", "b")
+    made.add_part(with_pools(FIRST, "2", pool("node-2", 5)), START_MS + 60)
+    made.add_part(
+        with_pools(FIRST, "1", pool("node-1", 3), pool("node-1", 4, name="rank")), START_MS + 70
+    )
+    frames = closed(made, just_closed(1))
+    assert len(frames) == 2
+    for frame in frames:
+        assert frame.pools == (pool("node-1", 4, name="rank"), pool("node-1", 3), pool("node-2", 5))
+
+
+def test_a_pool_that_another_executor_took_over_is_there_once_with_all_its_chunks() -> None:
+    made = assembler()
+    made.add_part(with_pools(FIRST, "1", pool("node", 3, queued=9)), START_MS + 60)
+    made.add_part(with_pools(FIRST, "2", pool("node", 2, queued=1)), START_MS + 70)
+    [frame] = closed(made, just_closed(1))
+    assert frame.pools == (pool("node", 5, queued=1),)
+
+
+def test_a_pool_made_anew_of_something_else_is_as_it_is_now() -> None:
+    made = assembler()
+    anew = replace(pool("node", 2), instances=pool("node", 1).instances * 2)
+    made.add_part(with_pools(FIRST, "1", pool("node", 3)), START_MS + 60)
+    made.add_part(with_pools(FIRST, "2", anew), START_MS + 70)
+    [frame] = closed(made, just_closed(1))
+    assert frame.pools == (anew,)
+
+
+def test_pools_of_a_part_that_came_too_late_are_counted_with_it() -> None:
+    made = assembler()
+    closed(made, just_closed(1))
+    made.add_part(with_pools(FIRST, "1", pool("node", 3)), just_closed(1))
+    [frame] = closed(made, just_closed(2))
+    assert (frame.pools, frame.health.late_parts) == ((), 1)

@@ -5,10 +5,11 @@ from hypothesis import strategies as st
 from collectors.buckets import Histogram
 from collectors.codec import Garbled
 from collectors.parts import Event, Latencies, Losses, Part, Source, TaskLatencies, decode
+from collectors.pools import InstanceSample, InstanceState, PoolSample, Sent
 
 # What probe/Wire.scala writes for this part; test_probe_formats.py holds the probe to it.
 GOLDEN = bytes.fromhex(
-    "03"  # version
+    "04"  # version
     "cbc9a0e38001"  # window
     "0137"  # executor id
     "066e6f64652d61"  # host
@@ -22,6 +23,12 @@ GOLDEN = bytes.fromhex(
     "a0bac5a4f3fe8803"  # its reference
     "01 ff2f09"  # fine bucket 6143
     "01 01 f0c0c8a4f3fe8803 0573746f7265 027b7d"  # one event
+    "01 0573636f7265 066e6f64652d61"  # one pool: its name and host
+    "01 06 02 ac02"  # policy, chunks held, instances replaced, chunks handed out again
+    "02 06656e72696368 0472616e6b"  # operators
+    "02 00 02 03 04 01 8020 a01f e8fe02 03 0002 4005 b00a01"  # an instance, its latencies
+    "01 01 00 00 00 00 00 00 00"  # one that starts
+    "02 00 00 05 01 01 04"  # pairs
 )
 
 PART = Part(
@@ -33,6 +40,32 @@ PART = Part(
     latencies=(Latencies("quer", 34_567_890_122, Histogram({0: 2, 64: 5, 1392: 1})),),
     tasks=(TaskLatencies("quer", 12, 300, 5, 1_234, 1_728_394_506_100_000, Histogram({6143: 9})),),
     events=(Event(Source.ROCKSDB, 1_728_394_506_150_000, "store", "{}"),),
+    pools=(
+        PoolSample(
+            name="score",
+            host="node-a",
+            policy=1,
+            operators=("enrich", "rank"),
+            instances=(
+                InstanceSample(
+                    operator=0,
+                    state=InstanceState.READY,
+                    queued=3,
+                    executed=4,
+                    failed=1,
+                    rows_in=4096,
+                    rows_out=4000,
+                    busy_us=49_000,
+                    latency=Histogram({0: 2, 64: 5, 1392: 1}),
+                ),
+                InstanceSample(operator=1, state=InstanceState.STARTING),
+            ),
+            sent=(Sent(0, 0, 5), Sent(1, 1, 4)),
+            held_chunks=6,
+            replaced=2,
+            handed_out_again=300,
+        ),
+    ),
 )
 
 

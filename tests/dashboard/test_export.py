@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from collectors.buckets import Histogram
 from collectors.metrics import BY_NAME
+from collectors.pools import InstanceSample, InstanceState, PoolSample
 from collectors.wire import Batch, ExecutorSample, Frame, OperatorState, TaskCounts
 from dashboard.export import Shape, lines
 from tests.made import START_MS, frame
@@ -77,3 +78,19 @@ def test_a_host_with_a_comma_stays_one_column() -> None:
     odd = [frame(0, executors=(ExecutorSample("1", 'a,"b"', {1: 10}),))]
     shape = Shape().widened(odd)
     assert table(shape, odd)[0]['host_cpu_percent/a,"b"'] == "1.0"
+
+
+def test_every_instance_of_a_pool_has_its_columns() -> None:
+    worked = InstanceSample(
+        0, InstanceState.READY, queued=3, busy_us=25_000, latency=Histogram.of([30_000])
+    )
+    idle = InstanceSample(0, InstanceState.READY)
+    pool = PoolSample("scores", "node-a", 0, ("score",), (idle, worked))
+    before, after = [frame(0)], [frame(1, pools=(pool,))]
+    shape = Shape().widened(before).widened(after)
+    top, bottom = table(shape, before, after)
+    names = [f"pool_{name}/scores@node-a/" for name in ("queued_chunks", "busy_percent", "p99_ms")]
+    assert [top[f"{name}score-1"] for name in names] == ["", "", ""]
+    assert [bottom[f"{name}score-0"] for name in names] == ["0", "0.0", ""]
+    assert [bottom[f"{name}score-1"] for name in names[:2]] == ["3", "50.0"]
+    assert abs(float(bottom[f"{names[2]}score-1"]) - 30) < 0.3

@@ -1,0 +1,196 @@
+package io.curtail.probe
+
+import java.lang.invoke.VarHandle
+
+/**
+ * One pool's page as levels, and as what its counters grew by since the last look; the first look
+ * says levels only. Numbers that make no sense give no sample.
+ */
+private[probe] class PoolGrowth(page: PoolPage, name: String) {
+  import PoolGrowth._
+
+  private val instances = (0 until page.instances).map(new InstanceGrowth(page, _))
+  private val again = new Array[Long](page.slots)
+  private val generations = Array.fill(page.slots)(-1L)
+  private var handedOutAgain = 0L
+  private var heldChunks = 0L
+
+  /** `nowNs` is of System.nanoTime, which is the clock of the page. */
+  def look(nowNs: Long): Option[PoolSample] = {
+    val seen = instances.map(_.look(nowNs))
+    lookAtTasks()
+    val replaced = page.word(PoolPage.Header.Replaced)
+    val makesSense = seen.forall(_.isDefined) && isLevel(replaced) && isLevel(heldChunks) &&
+      isLevel(handedOutAgain)
+    if (!makesSense) return None
+    Some(
+      PoolSample(
+        name,
+        (page.word(PoolPage.Header.Control) & 0xffff).toInt,
+        heldChunks,
+        replaced,
+        handedOutAgain,
+        page.operatorNames,
+        seen.flatten,
+        instances.flatMap(_.sent)))
+  }
+
+  /** A task's counters begin anew with whoever takes its slot next. */
+  private def lookAtTasks(): Unit = {
+    heldChunks = 0
+    var slot = 0
+    while (slot < page.slots) {
+      val at = page.slot(slot)
+      val generation = page.word(at + SlotGeneration)
+      if (generation != 0) {
+        if (page.word(at + SlotPid) != 0) heldChunks += page.word(at + SlotChunks)
+        val now = page.word(at + SlotAgain)
+        val goesOn = generation == generations(slot) && now >= again(slot)
+        handedOutAgain += (if (goesOn) now - again(slot) else now)
+        again(slot) = now
+        generations(slot) = generation
+      }
+      slot += 1
+    }
+  }
+}
+
+private[probe] object PoolGrowth {
+  val SlotPid = 0
+  val SlotGeneration = 2
+  val SlotChunks = 3
+  val SlotAgain = 7
+
+  val Operator = 3
+  val Queued = 4
+  val Executed = 10
+  val BusyNs = 14
+  val BusySince = 15
+  val Ready = 2
+
+  /** Beyond what any pool can hold or do between two looks: then the page is not to be believed. */
+  private val Most = 1L << 40
+
+  def isLevel(value: Long): Boolean = value >= 0 && value < Most
+}
+
+/** One instance. Every word is read on its own, so the order in which they are read matters. */
+private[probe] class InstanceGrowth(page: PoolPage, number: Int) {
+  import PoolGrowth._
+
+  private val at = page.instance(number)
+  // Executed, failed, rows in, rows out; then chunks from tasks and from each instance.
+  private val places =
+    (0 until 4).map(at + Executed + _) ++ (0 to page.instances).map(at + PoolPage.InstanceWords + _)
+  private val counters = new Array[Long](places.size)
+  private val grown = new Array[Long](places.size)
+  private val placed: Array[Int] = places.toArray
+  private val buckets = new Array[Long](PoolPage.LatencyWords)
+  private var recorded = 0L
+  private var life = -1L
+  private var toldBusyNs = 0L
+  private var isFirst = true
+
+  def look(nowNs: Long): Option[InstanceSample] = {
+    val state = page.word(at)
+    val incarnation = page.word(at + 1)
+    val operator = page.word(at + Operator)
+    val queued = page.word(at + Queued)
+    val makesSense = state >= 0 && state <= Ready && operator >= 0 && operator < page.operators &&
+      isLevel(queued)
+    if (!makesSense) { isFirst = true; java.util.Arrays.fill(grown, 0L); return None }
+    VarHandle.loadLoadFence()
+    val counts = lookAtCounters()
+    val busyUs = lookAtBusy(nowNs, incarnation, state == Ready)
+    val latency = lookAtLatencies()
+    val levels = InstanceSample(operator.toInt, state.toInt, queued)
+    val tells = counts && !isFirst
+    if (!tells) java.util.Arrays.fill(grown, 0L)
+    isFirst = false
+    Some(
+      if (!tells) levels
+      else levels.copy(
+        executed = grown(0),
+        failed = grown(1),
+        rowsIn = grown(2),
+        rowsOut = grown(3),
+        busyUs = busyUs,
+        latency = latency))
+  }
+
+  /** Of the last look. */
+  def sent: Seq[Sent] =
+    (0 to page.instances).collect {
+      case source if grown(4 + source) > 0 => Sent(source, number, grown(4 + source))
+    }
+
+  /** False if one went back, or too far: no number rather than a wrong one. */
+  private def lookAtCounters(): Boolean = {
+    var believed = true
+    var each = 0
+    while (each < placed.length) {
+      val now = page.word(placed(each))
+      grown(each) = now - counters(each)
+      believed &= now >= 0 && isLevel(grown(each))
+      counters(each) = now
+      each += 1
+    }
+    believed
+  }
+
+  /**
+   * With the chunk in work. An instance ends one by writing `since = 0` and then adding to `done`,
+   * so who reads `done` first may miss it for a moment but never has it twice; and what was told
+   * is not told again when the sum is less for that moment. The chunk on which an instance died is
+   * never added: its successor's time begins anew, which leaves out one look.
+   */
+  private def lookAtBusy(nowNs: Long, incarnation: Long, isReady: Boolean): Long = {
+    val done = page.word(at + BusyNs)
+    VarHandle.loadLoadFence()
+    val since = page.word(at + BusySince)
+    val working = if (isReady && since > 0 && since < nowNs) nowNs - since else 0L
+    val total = done + working
+    if (isFirst || incarnation != life) {
+      life = incarnation
+      toldBusyNs = total
+      return 0
+    }
+    val us = (total - toldBusyNs) / 1000
+    if (us <= 0 || !isLevel(us)) {
+      if (us > 0) toldBusyNs = total
+      return 0
+    }
+    toldBusyNs += us * 1000
+    us
+  }
+
+  /** Only where a chunk was done whose latency is not in yet: most looks find none. */
+  private def lookAtLatencies(): Filled = {
+    if (!isFirst && recorded == counters(0) + counters(1)) return PoolSample.NoRecords
+    val from = page.latencies(number)
+    val filled = Array.newBuilder[Int]
+    val counts = Array.newBuilder[Int]
+    var believed = true
+
+    def compare(bucket: Int, before: Long, now: Long): Unit = if (before != now) {
+      recorded += now - before
+      // A bucket behind the last one fills up the last word.
+      believed &= now > before && now - before <= Int.MaxValue && bucket < Buckets.Count
+      filled += bucket
+      counts += (now - before).toInt
+    }
+
+    var each = 0
+    while (each < buckets.length) {
+      val now = page.word(from + each)
+      val before = buckets(each)
+      if (now != before) {
+        compare(2 * each, before & 0xffffffffL, now & 0xffffffffL)
+        compare(2 * each + 1, before >>> 32, now >>> 32)
+        buckets(each) = now
+      }
+      each += 1
+    }
+    if (isFirst || !believed) PoolSample.NoRecords else Filled(filled.result(), counts.result())
+  }
+}
