@@ -85,12 +85,12 @@ def now(blank: Page, changes: str, end_ms: int = 11_000) -> Any:
     )
 
 
-def test_one_that_is_busy_while_chunks_wait_is_overloaded_and_the_other_is_not(
+def test_one_that_is_busy_while_chunks_wait_is_behind_and_the_other_is_not(
     blank: Page,
 ) -> None:
     found = now(blank, "{}")
     idle, full = found["instances"]
-    assert (idle["state"], full["state"]) == ("ready", "overloaded")
+    assert (idle["state"], full["state"]) == ("ready", "behind")
     assert (full["queued"], round(full["busy"]), full["rate"]) == (199, 100, 20)
     assert full["p99"] == {"value": 199, "atMs": 10_950}
     assert found["goneMs"] is None
@@ -167,7 +167,7 @@ def row(page: Page, name: str) -> Any:
     return page.get_by_role("row").filter(has=page.get_by_role("rowheader", name=name, exact=True))
 
 
-def test_which_instance_is_overloaded_and_which_is_dead_is_said(live: WithPool, page: Page) -> None:
+def test_which_instance_is_behind_and_which_is_dead_is_said(live: WithPool, page: Page) -> None:
     live.start()
     wait_for_chart(page)
     until_live(live)
@@ -180,7 +180,7 @@ def test_which_instance_is_overloaded_and_which_is_dead_is_said(live: WithPool, 
     for said in ("policy round-robin", "1 instance replaced", "4 chunks handed out again"):
         expect(facts).to_contain_text(said)
     flow_until(live, lambda: row(page, "score-1").locator(".pool-state").inner_text() != "–")
-    expect(row(page, "score-1").locator(".pool-state")).to_have_text("overloaded")
+    expect(row(page, "score-1").locator(".pool-state")).to_have_text("behind")
     expect(row(page, "score-1")).to_contain_text("100\u00a0%")
     expect(row(page, "score-1")).to_contain_text("820\u00a0ms")
     expect(row(page, "score-0").locator(".pool-state")).to_have_text("ready")

@@ -103,7 +103,7 @@ class PoolView {
       return row.node;
     });
     const head = (word, kind) => element("th", { scope: "col", class: kind }, word);
-    const columns = [head("Instance", "name"), head("State", "state"), waiting, head("Busy", "metered"), head("Chunks/s", "rate"), head("p99", "p99")];
+    const columns = [head("Instance", "name"), head("State", "standing"), waiting, head("Busy", "metered"), head("Chunks/s", "rate"), head("p99", "p99")];
     return element(
       "table",
       { class: "pool-table", "aria-label": `Instances of ${operator}` },
@@ -127,7 +127,7 @@ class Row {
       "tr",
       {},
       element("th", { scope: "row", class: "name", title: name }, name),
-      element("td", { class: "state" }, element("span", { class: "shape", "aria-hidden": "true" }), this.#state),
+      element("td", { class: "standing" }, element("span", { class: "shape", "aria-hidden": "true" }), this.#state),
       element("td", { class: "metered" }, this.#queued.node),
       element("td", { class: "metered" }, this.#busy.node),
       this.#rate,

@@ -12,7 +12,7 @@ const NOW_MS = 1000;
 /** A pool of which windows say nothing for so long is gone. */
 const GONE_MS = 5000;
 const BUSY_PERCENT = 90;
-const OVERLOADED_CHUNKS = 2;
+const BEHIND_CHUNKS = 2;
 // Not before it could have been seen to do something.
 const STUCK_WINDOWS = 190;
 const LEAST_SCALE = 10;
@@ -51,7 +51,7 @@ function standing(state, { queued, busy }, executed) {
   if (state !== "ready") return state;
   if (!(busy >= BUSY_PERCENT)) return state;
   if (executed.total === 0 && executed.windows >= STUCK_WINDOWS) return "stuck";
-  return queued >= OVERLOADED_CHUNKS ? "overloaded" : state;
+  return queued >= BEHIND_CHUNKS ? "behind" : state;
 }
 
 /** The end of the bars: a round number, the same for the whole pool. */
