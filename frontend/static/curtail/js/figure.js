@@ -36,7 +36,8 @@ export function margins(width) {
 export function figure(picture) {
   const margin = margins(picture.width);
   const innerPx = picture.width - margin.l - margin.r;
-  const drawn = (picture.panels ?? PANELS).map((panel) => contents(panel, { ...picture, innerPx }));
+  const there = (picture.panels ?? PANELS).filter(({ present }) => present?.(picture) ?? true);
+  const drawn = there.map((panel) => contents(panel, { ...picture, innerPx }));
   const { total, places } = stack(drawn.map(({ px }) => px));
   const made = { lines: [], dots: [], marks: [] };
   drawn.forEach((panel, i) => {
@@ -59,7 +60,7 @@ function contents(panel, picture) {
   const [startMs, endMs] = picture.range;
   if (panel.lanes && endMs - startMs <= LANES_BELOW_MS) {
     const lanes = panel.lanes(picture).filter(({ key }) => !picture.hidden.has(key));
-    const items = panel.lanesNamed ? stemsOf(panel, picture).all : [];
+    const items = panel.lanesNamed ? allOf(panel, picture) : [];
     if (lanes.length) return { title: panel.lanesTitle, note: "", items, lanes, px: lanesPx(lanes.length) };
   }
   const found = panel.stems ? stemsOf(panel, picture) : seriesOf(panel, picture);
@@ -78,6 +79,10 @@ function contents(panel, picture) {
     // Where there is nothing to read, a scale would be made up.
     axis: note ? { ...axis, values: [], labels: [] } : axis,
   };
+}
+
+function allOf(panel, picture) {
+  return panel.stems ? stemsOf(panel, picture).all : panel.series(picture);
 }
 
 function seriesOf(panel, picture) {
@@ -137,14 +142,16 @@ function addLanes(lanes, { bottom, px }, [startMs, endMs], innerPx, { lines, mar
   const leastMs = (LEAST_PX * (endMs - startMs)) / innerPx;
   const pitch = px / lanes.length;
   const every = Math.ceil(PX_PER_LABEL / pitch);
-  lanes.forEach(({ label, look, items }, i) => {
+  lanes.forEach(({ label, parts, ...whole }, i) => {
     const at = bottom + px - (i + 0.5) * pitch;
     if (i % every === 0) marks.push([at, label]);
-    lines.push({
-      x: items.flatMap(([fromMs, toMs]) => [fromMs, Math.max(toMs, fromMs + leastMs), null]),
-      y: items.flatMap(() => [at, at, null]),
-      look,
-    });
+    for (const { look, items } of parts ?? [whole]) {
+      lines.push({
+        x: items.flatMap(([fromMs, toMs]) => [fromMs, Math.max(toMs, fromMs + leastMs), null]),
+        y: items.flatMap(() => [at, at, null]),
+        look,
+      });
+    }
   });
 }
 

@@ -13,6 +13,7 @@ import { healthLine, Lateness } from "./health.js";
 import { Incidents } from "./incidents.js";
 import { Numbers } from "./numbers.js";
 import { pace } from "./pace.js";
+import { PoolSection } from "./poolsection.js";
 import { readings } from "./readout.js";
 import { recall } from "./remember.js";
 import { latencyColumn } from "./ring.js";
@@ -81,6 +82,9 @@ const chart = new Chart(chartRoot, { canvas: part("lines"), plot: part("plot"), 
 });
 const lateness = new Lateness();
 const numbers = new Numbers(part("stats"), part("stats-caption"), ([startMs, endMs]) =>
+  scene.pause([startMs - AROUND_MS, endMs + AROUND_MS]),
+);
+const pools = new PoolSection(part("pools"), part("pools-list"), part("pools-title"), part("pools-caption"), ([startMs, endMs]) =>
   scene.pause([startMs - AROUND_MS, endMs + AROUND_MS]),
 );
 const nowMs = () => feed.serverNowMs();
@@ -172,7 +176,9 @@ function showNumbers(state) {
   // Live, windows are a moment behind the clock; ten seconds end with the newest of them.
   const newestMs = ring.lastMs + ring.windowMs;
   const endMs = scene.paused ? Math.min(range[1], newestMs) : newestMs;
-  numbers.update(ring, look.which, endMs, state === "live" || state === "behind", chosenZone());
+  const current = state === "live" || state === "behind";
+  numbers.update(ring, look.which, endMs, current, chosenZone());
+  pools.update(ring, endMs, current, chosenZone());
 }
 
 function showCursor(atMs, reachMs, series) {

@@ -2,7 +2,8 @@
  * Single intervals as thin lines, one lane per instance (as in Figure 7 of the ShadowSync paper).
  *
  * Each function gives lanes from top to bottom: [{key?, label, look, items: [[startMs, endMs]]}]. One
- * with a key has its name in the panel's heading instead of a label.
+ * with a key is hidden with the series of that key. A lane may have `parts` [{look, items}] that
+ * look different.
  */
 
 import { PHASES } from "./phases.js";

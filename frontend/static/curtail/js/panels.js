@@ -3,7 +3,8 @@
  *
  * `id` is how other pages name those that they show. A panel has `series(picture)`: [{key, name, at(number), read(value), look}], one value per window;
  * or `stems(picture)`: [{key, name, look, items}], intervals as upright lines. One with `lanes`
- * shows single intervals instead once the view is narrow enough (lanes.js).
+ * shows single intervals instead once the view is narrow enough (lanes.js); one with `present` is
+ * only there where that is true.
  */
 
 import { coresAxis, countAxis, latencyAxis, shareAxis, stemAxis } from "./axes.js";
@@ -11,6 +12,7 @@ import { count, duration, percent, text } from "./format.js";
 import { byExecutor, byPhase, byStore } from "./lanes.js";
 import { PHASES } from "./phases.js";
 import { Places } from "./places.js";
+import { poolLanes, poolSeries, present } from "./poolpanels.js";
 import { latencyColumn, PERCENTILES } from "./ring.js";
 
 export const PERCENTILE_NAMES = { p50: "p50", p90: "p90", p99: "p99", p999: "p99.9" };
@@ -80,6 +82,30 @@ export const PANELS = [
       })),
     axis: countAxis,
     absent: "no task seen",
+  },
+  {
+    id: "pool-queues",
+    title: "Pool queues, chunks",
+    px: 56,
+    present,
+    series: poolSeries("queued", (value) => text(count(value))),
+    axis: countAxis,
+    lanes: poolLanes("queued", "host-6"),
+    lanesTitle: "Chunks waiting at each instance: the stronger, the more",
+    lanesNamed: true,
+    absent: "no pool in sight",
+  },
+  {
+    id: "pool-busy",
+    title: "Pool busy, % of the window",
+    px: 56,
+    present,
+    series: poolSeries("busy", (value) => text(percent(value))),
+    axis: shareAxis,
+    lanes: poolLanes("busy", "host-3", 100),
+    lanesTitle: "How busy each instance is",
+    lanesNamed: true,
+    absent: "no pool in sight",
   },
   {
     id: "flushes",

@@ -7,7 +7,7 @@ export function readings(series, number, atMs, reachMs) {
   const values = new Map();
   for (const { key, at, read, items } of series) {
     if (at) {
-      if (number !== null) values.set(key, read(at(number)));
+      if (number !== null) values.set(key, read(at(number), number));
       continue;
     }
     let longest = null;

@@ -6,6 +6,8 @@
  * NaN stands for null.
  */
 
+import { instanceColumns, Pools } from "./pools.js";
+
 export const WINDOW_MS = 50;
 export const KEPT_MS = 15 * 60 * 1000;
 export const PERCENTILES = ["p50", "p90", "p99", "p999"];
@@ -14,7 +16,9 @@ export const PERCENTILES = ["p50", "p90", "p99", "p999"];
 export const LATENCIES = ["processed", "committed"];
 
 const LATENCY = ["count", ...PERCENTILES, "max"];
-const GROUPS = ["cpu", "process_cpu", "flushes", "compactions"];
+// A host may have dozens of instances with four columns each.
+const COMPACT = new Set(["pool_queued", "pool_busy", "pool_executed", "pool_p99"]);
+const GROUPS = ["cpu", "process_cpu", "flushes", "compactions", "pool_held", ...COMPACT];
 // Each column, and where a WindowBatch has it. A server of an older version may lack some.
 const COLUMNS = new Map([
   ...LATENCY.map((name) => [name, (batch) => batch.latency[name]]),
@@ -38,8 +42,9 @@ export class WindowRing {
     this.frozen = false;
     this.held = new Uint8Array(capacity);
     this.columns = new Map([...COLUMNS.keys()].map((name) => [name, emptyColumn(capacity)]));
-    // Series that come and go: host, executor or operator → {column, newest}
+    // Series that come and go: host, executor, operator or instance → {column, newest}
     this.groups = new Map(GROUPS.map((group) => [group, new Map()]));
+    this.pools = new Pools();
   }
 
   get lastMs() {
@@ -58,18 +63,22 @@ export class WindowRing {
       process_cpu: batch.process_cpu ?? {},
       flushes: batch.state.flushes,
       compactions: batch.state.compactions,
+      ...instanceColumns(batch.pools ?? []),
     };
     const columns = [...COLUMNS].map(([name, of]) => [this.columns.get(name), of(batch)]).filter(([, values]) => values);
+    const taken = []; // [place in the batch, number] of each window
     for (let i = 0; i < batch.t.length; i += 1) {
       if (skip?.has(batch.t[i])) continue;
       const number = Math.floor(batch.t[i] / this.windowMs);
       const slot = this.#claim(number);
       if (slot === null) continue;
       for (const [column, values] of columns) column[slot] = values[i] ?? NaN;
-      for (const group of GROUPS) {
-        for (const name of Object.keys(given[group])) this.#putOne(group, name, number, slot, given[group][name][i]);
-      }
+      taken.push([i, number]);
     }
+    for (const group of GROUPS) {
+      for (const [name, values] of Object.entries(given[group])) this.#putMember(group, name, values, taken);
+    }
+    this.pools.put(batch, this.windowMs, this.frozen ? this.newest : Infinity);
     this.#forgetNames();
   }
 
@@ -96,6 +105,11 @@ export class WindowRing {
     return this.columns.get(name)[number % this.capacity];
   }
 
+  /** Whether a member of a group has a value somewhere. */
+  holds(group, name) {
+    return this.groups.get(group).has(name);
+  }
+
   of(group, name, number) {
     return this.groups.get(group).get(name).column[number % this.capacity];
   }
@@ -112,6 +126,7 @@ export class WindowRing {
         copy.groups.get(group).set(name, { column: column.slice(), newest });
       }
     }
+    copy.pools = this.pools.copy();
     copy.frozen = true;
     return copy;
   }
@@ -149,16 +164,21 @@ export class WindowRing {
     this.newest = number;
   }
 
-  #putOne(group, name, number, slot, value) {
+  #putMember(group, name, values, taken) {
     const members = this.groups.get(group);
     let entry = members.get(name);
-    if (!entry) {
-      if (value === null) return;
-      entry = { column: emptyColumn(this.capacity), newest: number };
-      members.set(name, entry);
+    for (const [i, number] of taken) {
+      // A later window of the same batch may have its place.
+      if (number <= this.newest - this.capacity) continue;
+      const value = values[i] ?? null;
+      if (!entry) {
+        if (value === null) continue;
+        entry = { column: emptyColumn(this.capacity, COMPACT.has(group) ? Float32Array : Float64Array), newest: number };
+        members.set(name, entry);
+      }
+      entry.column[number % this.capacity] = value ?? NaN;
+      if (value !== null) entry.newest = Math.max(entry.newest, number);
     }
-    entry.column[slot] = value ?? NaN;
-    if (value !== null) entry.newest = Math.max(entry.newest, number);
   }
 
   // On Kubernetes every new executor is a new host name: without this, a week of them stays.
@@ -169,9 +189,10 @@ export class WindowRing {
         if (newest <= this.newest - this.capacity) members.delete(name);
       }
     }
+    this.pools.forgetUntil(this.newest - this.capacity);
   }
 }
 
-function emptyColumn(capacity) {
-  return new Float64Array(capacity).fill(NaN);
+function emptyColumn(capacity, Numbers = Float64Array) {
+  return new Numbers(capacity).fill(NaN);
 }

@@ -1,0 +1,89 @@
+/**
+ * The current numbers of an operator pool, from its windows before a moment.
+ *
+ * Nothing is an average of percentiles, and of queues the longest counts: one that is full for a
+ * moment is seen.
+ */
+
+/** What is called the last seconds. */
+export const RECENT_MS = 10_000;
+/** A queue now is the longest of one second: at five drawings a second single windows flicker. */
+const NOW_MS = 1000;
+/** A pool of which windows say nothing for so long is gone. */
+const GONE_MS = 5000;
+const BUSY_PERCENT = 90;
+const BEHIND_CHUNKS = 2;
+// Not before it could have been seen to do something.
+const STUCK_WINDOWS = 190;
+const LEAST_SCALE = 10;
+
+/** {…pool, goneMs, held, scale, operators: [{name, instances: [{name, state, queued, busy, rate, p99}]}]} */
+export function poolNow(ring, pool, endMs) {
+  const instances = pool.instances.map((each) => instanceNow(ring, pool, each, endMs));
+  const lastMs = pool.newest * ring.windowMs;
+  return {
+    ...pool,
+    goneMs: endMs - lastMs > GONE_MS ? lastMs : null,
+    held: highest(ring, "pool_held", pool.key, endMs - NOW_MS, endMs)?.value ?? null,
+    scale: roundScale(Math.max(...instances.map(({ longest }) => longest ?? 0))),
+    operators: pool.operators.map((name) => ({ name, instances: instances.filter(({ operator }) => operator === name) })),
+  };
+}
+
+function instanceNow(ring, pool, { key, name, operator, state }, endMs) {
+  const startMs = endMs - RECENT_MS;
+  const busy = sum(ring, "pool_busy", key, startMs, endMs);
+  const executed = sum(ring, "pool_executed", key, startMs, endMs);
+  const numbers = {
+    queued: highest(ring, "pool_queued", key, endMs - NOW_MS, endMs)?.value ?? null,
+    longest: highest(ring, "pool_queued", key, startMs, endMs)?.value ?? null,
+    busy: busy && busy.total / busy.windows,
+    rate: executed && (executed.total * 1000) / (executed.windows * ring.windowMs),
+    p99: highest(ring, "pool_p99", key, startMs, endMs),
+  };
+  // Which state it was in is only known of the newest window.
+  const known = Math.abs(endMs - pool.newest * ring.windowMs) <= GONE_MS;
+  return { key, name, operator, state: standing(known ? state : null, numbers, executed), ...numbers };
+}
+
+/** The word for it: what the pool says, and of a ready one whether it keeps up. */
+function standing(state, { queued, busy }, executed) {
+  if (state !== "ready") return state;
+  if (!(busy >= BUSY_PERCENT)) return state;
+  if (executed.total === 0 && executed.windows >= STUCK_WINDOWS) return "stuck";
+  return queued >= BEHIND_CHUNKS ? "behind" : state;
+}
+
+/** The end of the bars: a round number, the same for the whole pool. */
+export function roundScale(longest) {
+  let scale = LEAST_SCALE;
+  for (let i = 0; scale < longest; i += 1) scale *= i % 3 === 1 ? 2.5 : 2;
+  return scale;
+}
+
+function highest(ring, group, key, startMs, endMs) {
+  let found = null;
+  each(ring, group, key, startMs, endMs, (value, number) => {
+    if (found === null || value > found.value) found = { value, atMs: number * ring.windowMs };
+  });
+  return found;
+}
+
+function sum(ring, group, key, startMs, endMs) {
+  let total = 0;
+  let windows = 0;
+  each(ring, group, key, startMs, endMs, (value) => {
+    total += value;
+    windows += 1;
+  });
+  return windows ? { total, windows } : null;
+}
+
+function each(ring, group, key, startMs, endMs, take) {
+  if (!ring.holds(group, key)) return;
+  const { from, to } = ring.span(startMs, endMs);
+  for (let number = from; number < to; number += 1) {
+    const value = ring.of(group, key, number);
+    if (!Number.isNaN(value)) take(value, number);
+  }
+}
