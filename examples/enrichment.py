@@ -21,7 +21,6 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from collectors import stamp
 from examples import session as example
 from techniques.pool import pooled
 
@@ -36,15 +35,8 @@ def main() -> int:
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     service = Service(options.median_ms, options.tail)
     spark = example.session(NAME, options)
-    query = (
-        enriched(orders(spark, options), service.port, options)
-        .transform(stamp("event_time"))
-        .writeStream.queryName("orders")
-        .format("console" if options.show else "noop")
-        .option("checkpointLocation", example.checkpoint(NAME, options))
-        .trigger(processingTime=example.interval(options))
-        .start()
-    )
+    known = enriched(orders(spark, options), service.port, options)
+    query = example.started(known, NAME, "orders", options)
     return example.run(spark, query, options)
 
 
@@ -103,6 +95,8 @@ class Service:
 
         class Answer(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
+            # Head and body are two packets; without it the second waits 40 ms for an ACK.
+            disable_nagle_algorithm = True
 
             def do_GET(self) -> None:
                 time.sleep(delays.lognormal(np.log(median_ms / 1000), tail))

@@ -8,10 +8,10 @@ import threading
 import time
 from pathlib import Path
 
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
-from collectors import instrument
+from collectors import instrument, stamp
 from collectors.build import compiled
 from collectors.conf import CHECKPOINT_FILE_MANAGER, DEFAULT_REDIS
 
@@ -99,6 +99,21 @@ def checkpoint(name: str, options: argparse.Namespace) -> str:
     folder = options.checkpoint or Path(tempfile.mkdtemp(prefix=f"curtail-{name}-"))
     folder.mkdir(parents=True, exist_ok=True)
     return str(folder.resolve())
+
+
+def started(
+    rows: DataFrame, name: str, query: str, options: argparse.Namespace, mode: str = "append"
+) -> StreamingQuery:
+    """Rows with their latencies recorded; they go nowhere, or to the terminal."""
+    return (
+        rows.transform(stamp("event_time"))
+        .writeStream.queryName(query)
+        .outputMode(mode)
+        .format("console" if options.show else "noop")
+        .option("checkpointLocation", checkpoint(name, options))
+        .trigger(processingTime=interval(options))
+        .start()
+    )
 
 
 def run(spark: SparkSession, query: StreamingQuery, options: argparse.Namespace) -> int:

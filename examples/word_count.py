@@ -8,7 +8,6 @@ import argparse
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from collectors import stamp
 from examples import session as example
 
 NAME = "word-count"
@@ -18,16 +17,8 @@ LONGEST_SENTENCE = 32
 def main() -> int:
     options = arguments().parse_args()
     spark = example.session(NAME, options)
-    query = (
-        counts(words(sentences(spark, options)))
-        .transform(stamp("event_time"))
-        .writeStream.queryName("words")
-        .outputMode("update")
-        .format("console" if options.show else "noop")
-        .option("checkpointLocation", example.checkpoint(NAME, options))
-        .trigger(processingTime=example.interval(options))
-        .start()
-    )
+    counted = counts(words(sentences(spark, options)))
+    query = example.started(counted, NAME, "words", options, mode="update")
     return example.run(spark, query, options)
 
 

@@ -17,11 +17,19 @@ from dashboard.cli.supervise import run as supervise
 PORT = 8000
 HOST = "127.0.0.1"
 ANSWER_S = 60
-JOBS = ("traffic_jam", "word_count")
+JOBS = ("traffic_jam", "word_count", "enrichment")
 # As much as a common volume of a cloud takes: there the upload of what was compacted is the tail.
 DISK = ("--disk-mb-s", "125")
 # A beat of its own: what one job does every few seconds must not look like the other's doing.
-WORDS: dict[str, tuple[str, ...]] = {"traffic_jam": DISK, "word_count": ("--interval-ms", "2700")}
+WORDS: dict[str, tuple[str, ...]] = {
+    "traffic_jam": DISK,
+    "word_count": ("--interval-ms", "2700"),
+    # A service so slow that chunks wait at some instances while others are idle.
+    "enrichment": (
+        *("--interval-ms", "1900", "--orders", "40"),
+        *("--instances", "4", "--median-ms", "15"),
+    ),
+}
 CALM: dict[str, tuple[str, ...]] = {"traffic_jam": ("--setting", "calm", *DISK)}
 # Two JVMs that warm up at the same time starve each other and the server on a small machine.
 BETWEEN_JOBS_S = 25
