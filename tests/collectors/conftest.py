@@ -43,6 +43,9 @@ def spark_session(redis_url: str, **options: str) -> Iterator[SparkSession]:
     finally:
         for query in spark.streams.active:
             query.stop()
+        # What the first session of a JVM was begun with would be every later one's default.
+        for key in options:
+            spark.sparkContext._jvm.System.clearProperty(key)  # type: ignore[union-attr]
         spark.stop()
 
 
