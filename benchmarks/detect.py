@@ -10,12 +10,12 @@ from collections.abc import Mapping, Sequence
 from statistics import median
 
 from benchmarks.made_job import PER_SECOND, Bodies, MadeJob
-from collectors.wire import WINDOW_MS
-from dashboard import activities, windows
+from collectors.formats.wire import WINDOW_MS
 from dashboard.detection.watch import Watch
-from dashboard.history import NEEDS, History
+from dashboard.series import activities, windows
+from dashboard.series.history import NEEDS, History
 from dashboard.store import Entry
-from techniques.detectors import find_all
+from techniques.detection import find_all
 from techniques.view import View
 
 SUMMARY = "what detection costs: an hour of one job from scratch, and each second of it as it comes"

@@ -16,7 +16,7 @@ from urllib.parse import urlencode
 import numpy as np
 from websockets.asyncio.client import connect
 
-from collectors.wire import WINDOW_MS
+from collectors.formats.wire import WINDOW_MS
 from dashboard.testing.running import Running
 from dashboard.testing.stack import Stack, stack
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from benchmarks.cpu import process_s
 from benchmarks.ingest_stream import job_id
-from collectors.wire import WINDOW_MS
+from collectors.formats.wire import WINDOW_MS
 from dashboard.cli import sessions
 from dashboard.cli.root import ROOT
 from dashboard.store import Store

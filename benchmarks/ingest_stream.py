@@ -15,13 +15,13 @@ import redis
 
 from benchmarks import ui_stream
 from benchmarks.made_job import PER_SECOND, SECONDS, Bodies, MadeJob
-from collectors import keys
-from collectors.announcement import Announcement, to_hash
-from collectors.buckets import Histogram
-from collectors.coarse import Tally
-from collectors.pulse import Pulse, Recent
-from collectors.shipper import AT_ONCE, BUFFERED_ENTRIES, write_announcement, write_entry
-from collectors.wire import WINDOW_MS
+from collectors.formats import keys
+from collectors.formats.announcement import Announcement, to_hash
+from collectors.formats.buckets import Histogram
+from collectors.formats.coarse_buckets import Tally
+from collectors.formats.pulse import Pulse, Recent
+from collectors.formats.wire import WINDOW_MS
+from collectors.process.shipper import AT_ONCE, BUFFERED_ENTRIES, write_announcement, write_entry
 
 # Jobs that do the same at the same time: those of one kind share their bytes.
 KINDS = 16

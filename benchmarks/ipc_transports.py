@@ -17,8 +17,8 @@ from contextlib import suppress
 from multiprocessing.connection import Connection
 from typing import Any, Protocol
 
-from techniques.pool import room
-from techniques.pool.ring import Ring
+from techniques.pool.osrbuffer import sizing
+from techniques.pool.osrbuffer.ring import Ring
 
 Send = Callable[[bytearray], object]
 # What is received is looked at before the next is asked for, so it may be the same memory.
@@ -35,8 +35,8 @@ class Way(Protocol):
 
 class OverRing:
     def __init__(self, size_bytes: int, producers: int) -> None:
-        wanted_bytes = room.capacity_bytes(size_bytes)
-        folder = room.folder(wanted_bytes, [tempfile.gettempdir()])
+        wanted_bytes = sizing.capacity_bytes(size_bytes)
+        folder = sizing.folder(wanted_bytes, [tempfile.gettempdir()])
         self._ring = Ring.create(f"{folder}/curtail-bench-{uuid.uuid4().hex}", wanted_bytes)
 
     def sender(self, producer: int) -> Send:
@@ -122,7 +122,7 @@ class OverTcp(OverSockets):
 class OverQueue:
     def __init__(self, size_bytes: int, producers: int) -> None:
         context = multiprocessing.get_context("fork")
-        self._queue: multiprocessing.Queue[bytes] = context.Queue(room.MESSAGES)
+        self._queue: multiprocessing.Queue[bytes] = context.Queue(sizing.MESSAGES)
 
     def sender(self, producer: int) -> Send:
         # A thread of the queue pickles it later, so it must not change any more.
@@ -172,7 +172,7 @@ class OverZeroMq:
         import zmq
 
         link = zmq.Context().socket(zmq.PUSH)
-        link.set_hwm(room.MESSAGES)
+        link.set_hwm(sizing.MESSAGES)
         link.connect(f"ipc://{self._path}")
         return link.send
 
@@ -180,7 +180,7 @@ class OverZeroMq:
         import zmq
 
         link = zmq.Context().socket(zmq.PULL)
-        link.set_hwm(room.MESSAGES)
+        link.set_hwm(sizing.MESSAGES)
         link.bind(f"ipc://{self._path}")
 
         def receive() -> bytes:
@@ -211,7 +211,7 @@ class OverIceoryx:
             node.service_builder(name)
             .publish_subscribe(iceoryx2.Slice[ctypes.c_uint8])
             .enable_safe_overflow(False)
-            .subscriber_max_buffer_size(room.MESSAGES)
+            .subscriber_max_buffer_size(sizing.MESSAGES)
             .max_publishers(8)
             .open_or_create()
         )
@@ -241,7 +241,7 @@ class OverIceoryx:
 
     def receiver(self) -> Receive:
         bodies, events = self._services()
-        subscriber = bodies.subscriber_builder().buffer_size(room.MESSAGES).create()
+        subscriber = bodies.subscriber_builder().buffer_size(sizing.MESSAGES).create()
         listener = events.listener_builder().create()
         held: list[Any] = [bodies, events, None]
 

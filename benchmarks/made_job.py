@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from benchmarks import ui_stream
-from collectors import activity, wire
-from collectors.activity import Activity, Kind
-from collectors.metrics import BY_NAME, METRICS
-from collectors.wire import WINDOW_MS, ExecutorSample, Frame, Health, TaskCounts
+from collectors.formats import activity, wire
+from collectors.formats.activity import Activity, Kind
+from collectors.formats.metrics import BY_NAME, METRICS
+from collectors.formats.wire import WINDOW_MS, ExecutorSample, Frame, Health, TaskCounts
 
 PER_SECOND = 1_000 // WINDOW_MS
 EXECUTORS, INSTANCES, TASKS = 4, 8, 8

@@ -37,7 +37,7 @@ from benchmarks.arms import JAM_ROWS, Arm, Plan, Round, started, take_turns
 from benchmarks.machine import machine
 from benchmarks.ratios import Interval, mean_of, ratio_of
 from benchmarks.turns import Turn
-from collectors import keys
+from collectors.formats import keys
 from dashboard.testing.stack import redis_server
 
 SUMMARY = "what Curtail costs a job: throughput, batch durations, CPU per record, memory"

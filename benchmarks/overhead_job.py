@@ -21,8 +21,8 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from benchmarks import cpu
 from collectors import instrument, stamp
-from collectors.build import probe_jar
-from collectors.conf import CHECKPOINT_FILE_MANAGER
+from collectors.spark.build import probe_jar
+from collectors.spark.conf import CHECKPOINT_FILE_MANAGER
 from dashboard.cli import sessions
 from examples.session import ROCKSDB
 from examples.traffic_jam import cars, streets

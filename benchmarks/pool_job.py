@@ -21,9 +21,9 @@ from pyspark.sql import functions as F
 
 from dashboard.cli import programs
 from techniques.pool import pooled
-from techniques.pool.bench import ended
 from techniques.pool.plan import Operator
-from techniques.pool.planted import skewed_us
+from techniques.pool.workload.driver import ended
+from techniques.pool.workload.heterogeneity import skewed_us
 
 CORES = 2
 PLAIN, POOLED = "plain", "pooled"

@@ -25,7 +25,7 @@ from websockets.asyncio.client import ClientConnection, connect
 
 from benchmarks import ui_stream
 from benchmarks.freshness import log_in, wait_for_job
-from collectors.wire import WINDOW_MS
+from collectors.formats.wire import WINDOW_MS
 from dashboard.cli import programs, sessions
 from dashboard.cli.child import Program
 from dashboard.testing.chromium import chromium

@@ -10,12 +10,12 @@ import time
 from collections.abc import Iterator
 from uuid import UUID
 
-from collectors import keys, wire
-from collectors.announcement import Announcement
-from collectors.buckets import Histogram
-from collectors.metrics import BY_NAME
-from collectors.shipper import Shipper
-from collectors.wire import WINDOW_MS, Batch, ExecutorSample, Frame, OperatorState
+from collectors.formats import keys, wire
+from collectors.formats.announcement import Announcement
+from collectors.formats.buckets import Histogram
+from collectors.formats.metrics import BY_NAME
+from collectors.formats.wire import WINDOW_MS, Batch, ExecutorSample, Frame, OperatorState
+from collectors.process.shipper import Shipper
 
 APPLICATION, QUERY = "bench", "ui"
 JOB_ID = keys.job_id(APPLICATION, QUERY)

@@ -6,7 +6,7 @@ spark = instrument(SparkSession.builder.appName("orders"), redis="redis://…").
 scored.transform(stamp("event_time")).writeStream…
 """
 
-from collectors.session import instrument
-from collectors.stamp import stamp
+from collectors.spark.session import instrument
+from collectors.spark.stamp import stamp
 
 __all__ = ["instrument", "stamp"]

@@ -13,8 +13,8 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "dashboard.settings")
 pages = get_asgi_application()
 
 # Only after Django is set up can modules with models be imported.
-from dashboard.bodies import LimitedBodies  # noqa: E402
 from dashboard.live.routes import routes  # noqa: E402
+from dashboard.web.body_limits import LimitedBodies  # noqa: E402
 
 # A range of windows is made ready in a thread of its own. What is answered meanwhile changes
 # threads a few times, and would wait for its turn each time: 5 ms, which fifty scripts feel.

@@ -11,7 +11,7 @@ from kombu.common import Broadcast
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "dashboard.settings")
 django.setup()
 
-# Every worker has jobs of its own, so every worker gets these ticks (`dashboard.leases`).
+# Every worker has jobs of its own (`dashboard.worker.job_leases`): all of them get these ticks.
 EVERY_WORKER = "curtail-every-worker"
 to_every_worker = {
     "queue": EVERY_WORKER,

@@ -31,14 +31,14 @@ INSTALLED_APPS = [
 ]
 MIDDLEWARE = [
     "dashboard.api.edge.problems_under_api",
-    "dashboard.safety.safety_headers",
+    "dashboard.web.security_headers.security_headers",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
-    "dashboard.middleware.LoginRequired",
+    "dashboard.web.login_required.LoginRequired",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
 ]
@@ -54,7 +54,7 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
-                "dashboard.context.role",
+                "dashboard.web.context.role",
             ]
         },
     }
@@ -75,7 +75,7 @@ SESSION_COOKIE_SAMESITE = "Lax"
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = ENVIRONMENT.behind_tls
 # Pages have the token in a form, so no script needs the cookie.
 CSRF_COOKIE_HTTPONLY = True
-# Also of what `dashboard.bodies` lets in at the door.
+# Also of what `dashboard.web.body_limits` lets in at the door.
 DATA_UPLOAD_MAX_MEMORY_SIZE = 64 * 1024
 
 REDIS_URL = ENVIRONMENT.redis_url
@@ -110,7 +110,7 @@ STATICFILES_DIRS = [environment.ROOT / "frontend" / "static"]
 STATICFILES_FINDERS = [
     "django.contrib.staticfiles.finders.FileSystemFinder",
     "django.contrib.staticfiles.finders.AppDirectoriesFinder",
-    "dashboard.assets.PlotlyFinder",
+    "dashboard.web.plotly_finder.PlotlyFinder",
 ]
 # Served straight from these folders: there is no collectstatic step that could be forgotten.
 STATIC_ROOT = None

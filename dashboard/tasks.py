@@ -8,17 +8,17 @@ from contextlib import suppress
 from celery.signals import worker_process_shutdown
 from django.conf import settings
 
-from collectors.announcement import Announcement
-from dashboard import jobs
+from collectors.formats.announcement import Announcement
 from dashboard.alerts.delivery import the_courier
 from dashboard.celery_app import app
 from dashboard.detection.rounds import the_detection
-from dashboard.health import BEAT_LASTS_S
-from dashboard.judging.rounds import the_judge
-from dashboard.leases import the_leases
+from dashboard.fleet import jobs
 from dashboard.models import AlertEvent, Incident, Job, Run, TechniqueDecision
+from dashboard.slo.rounds import the_judge
 from dashboard.steering import rounds
 from dashboard.store import StoreUnavailable, the_store
+from dashboard.web.health import BEAT_LASTS_S
+from dashboard.worker.job_leases import the_leases
 
 log = logging.getLogger(__name__)
 

@@ -1,9 +1,11 @@
 from django.contrib.auth import views as auth
 from django.urls import path
 
-from dashboard import account, health, pages
+from dashboard.accounts import views as accounts
 from dashboard.api import api
 from dashboard.api.metrics import scrape_at_root
+from dashboard.web import health
+from dashboard.web import views as pages
 
 urlpatterns = [
     path("", pages.jobs, name="jobs"),
@@ -13,8 +15,8 @@ urlpatterns = [
     path("people", pages.people, name="people"),
     path("audit", pages.audit, name="audit"),
     path("alerts", pages.alerts, name="alerts"),
-    path("settings", account.Settings.as_view(), name="settings"),
-    path("login", account.Login.as_view(), name="login"),
+    path("settings", accounts.Settings.as_view(), name="settings"),
+    path("login", accounts.Login.as_view(), name="login"),
     path("logout", auth.LogoutView.as_view(), name="logout"),
     path("metrics", scrape_at_root, name="metrics"),
     path("healthz", health.live, name="healthz"),

@@ -12,8 +12,8 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 from collectors import instrument, stamp
-from collectors.build import compiled
-from collectors.conf import CHECKPOINT_FILE_MANAGER, DEFAULT_REDIS
+from collectors.spark.build import compiled
+from collectors.spark.conf import CHECKPOINT_FILE_MANAGER, DEFAULT_REDIS
 
 ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 

@@ -14,7 +14,7 @@ from pytest_django.fixtures import Settings
 from dashboard.store import the_store
 from dashboard.store.memory import MemoryStore
 from dashboard.testing.stack import RedisServer, redis_server
-from tests.emptied import unprotected_while_emptied
+from tests.append_only import unprotected_while_emptied
 from tests.sharing import pytest_collection_modifyitems, pytest_xdist_make_scheduler
 
 __all__ = ["pytest_collection_modifyitems", "pytest_xdist_make_scheduler"]

@@ -12,7 +12,7 @@ from benchmarks.switchback.arms import Block
 from benchmarks.switchback.figures import Figures, Recorded, Stretch
 from benchmarks.switchback.query import Query, Refused, started
 from benchmarks.switchback.regimes import Regime
-from dashboard.history import History
+from dashboard.series.history import History
 from dashboard.testing.stack import RedisServer
 from techniques.shadowsync import controller
 from techniques.shadowsync.technique import TECHNIQUE

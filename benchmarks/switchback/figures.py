@@ -5,11 +5,11 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from collectors import buckets, metrics
-from collectors.activity import Activity, Kind
-from collectors.wire import WINDOW_MS, Batch, Frame
-from techniques.detectors.checkpoints import IN_PHASE_SHARE
-from techniques.detectors.millibottleneck import SATURATED
+from collectors.formats import buckets, metrics
+from collectors.formats.activity import Activity, Kind
+from collectors.formats.wire import WINDOW_MS, Batch, Frame
+from techniques.detection.checkpoints import IN_PHASE_SHARE
+from techniques.detection.rules.millibottleneck import SATURATED
 
 HOST_CPU = metrics.BY_NAME["host_cpu"].id
 QUANTILES = (0.95, 0.99, 0.999)

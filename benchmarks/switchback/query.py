@@ -10,14 +10,14 @@ from typing import Any, Protocol
 from redis import Redis
 
 from benchmarks.switchback.regimes import Regime
-from collectors import activity, control, keys, wire
-from collectors.activity import Activity
-from collectors.asked import State
-from collectors.control import Control, Wanted
-from collectors.keys import Stream
-from collectors.wire import Batch, Frame
+from collectors.formats import activity, control, keys, wire
+from collectors.formats.activity import Activity
+from collectors.formats.asked import State
+from collectors.formats.control import Control, Wanted
+from collectors.formats.keys import Stream
+from collectors.formats.wire import Batch, Frame
 from dashboard.cli import programs
-from dashboard.history import NEEDS
+from dashboard.series.history import NEEDS
 from dashboard.testing.running import Running
 from dashboard.testing.stack import RedisServer
 from techniques.model import Settings

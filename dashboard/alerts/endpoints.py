@@ -7,7 +7,7 @@ from typing import Any
 import httpx
 from django.db import transaction
 
-from dashboard import audit
+from dashboard.accounts import audit
 from dashboard.alerts import events, outbox, signing
 from dashboard.models import Delivery, Endpoint
 

@@ -4,9 +4,9 @@ from django.db.models import Q
 from django.http import HttpRequest
 from ninja import Query, Router, Schema
 
+from dashboard.accounts.roles import Role, caller
 from dashboard.api.paging import Cursor, Limit, newest_first
 from dashboard.models import AuditEntry
-from dashboard.roles import Role, caller
 
 router = Router(tags=["audit"])
 

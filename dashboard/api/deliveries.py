@@ -9,15 +9,15 @@ from django.http import HttpRequest
 from ninja import Router, Schema, Status
 from ninja.errors import HttpError
 
-from dashboard import limits
+from dashboard.accounts.roles import Role, caller, operators
 from dashboard.alerts import endpoints
 from dashboard.alerts.events import Severity, Type
 from dashboard.api.fields import Reason, RowId
 from dashboard.api.paging import Cursor, Limit, newest_first
 from dashboard.api.problems import Conflict
-from dashboard.limits import Use
 from dashboard.models import Attempt, Delivery, Endpoint
-from dashboard.roles import Role, caller, operators
+from dashboard.web import rate_limits
+from dashboard.web.rate_limits import Use
 
 of_webhooks = Router(tags=["webhooks"])
 router = Router(tags=["webhooks"])
@@ -109,7 +109,7 @@ def _told(request: HttpRequest, unknown: str, delivery_id: int | None) -> Iterat
 
 
 def _count(user_id: int) -> None:
-    limits.count(Use(limits.WEBHOOK_SENDS, str(user_id)))
+    rate_limits.count(Use(rate_limits.WEBHOOK_SENDS, str(user_id)))
 
 
 def _one(request: HttpRequest, delivery_id: int) -> dict[str, Any]:

@@ -7,12 +7,12 @@ from typing import Any, Literal
 from django.http import HttpRequest, StreamingHttpResponse
 from ninja import Router, Schema
 
-from collectors import keys
-from collectors.wire import Frame
-from dashboard import distribution, windows
+from collectors.formats import keys
+from collectors.formats.wire import Frame
 from dashboard.api.problems import BadInput
 from dashboard.api.ranges import Milliseconds, check
-from dashboard.export import Shape, lines
+from dashboard.series import distribution, windows
+from dashboard.series.export import Shape, lines
 from dashboard.store import the_store
 
 router = Router(tags=["jobs"])

@@ -6,13 +6,14 @@ from asgiref.sync import sync_to_async
 from django.http import HttpRequest
 from ninja import Query, Router
 
-from dashboard import fleet, ordering, slos, tags
+from dashboard.accounts.roles import caller, operators
 from dashboard.api.fleet_schemas import JobOut, JobsOut, SloIn, SloOut, TagsIn, TagsOut
 from dashboard.api.paging import Cursor, Limit, after
 from dashboard.api.problems import Conflict
 from dashboard.api.ranges import unknown_job
+from dashboard.fleet import ordering, snapshots, tags
 from dashboard.models import Job
-from dashboard.roles import caller, operators
+from dashboard.slo import objectives
 
 router = Router(tags=["jobs"])
 
@@ -29,8 +30,8 @@ async def jobs(
     limit: Limit = 100,
     cursor: Cursor = None,
 ) -> dict[str, Any]:
-    snapshot = await fleet.the_fleet().snapshot()
-    now_ms = fleet.now()
+    snapshot = await snapshots.the_fleet().snapshot()
+    now_ms = snapshots.now()
     found = ordering.matching(snapshot.items(now_ms), search=search, state=state, tag=tag)
     key = ordering.ORDERS[sort]
     page = after(sorted(found, key=key), key, cursor or None, limit)
@@ -45,7 +46,7 @@ async def jobs(
 
 @router.get("/{job_id}", response=JobOut, summary="One job")
 async def job(request: HttpRequest, job_id: str) -> dict[str, Any]:
-    found = await fleet.the_fleet().one(job_id, fleet.now())
+    found = await snapshots.the_fleet().one(job_id, snapshots.now())
     if found is None:
         raise unknown_job(job_id)
     return found
@@ -56,14 +57,14 @@ async def put_slo(request: HttpRequest, job_id: str, payload: SloIn) -> dict[str
     """`version` is that of the SLO you saw, 0 where there was none."""
     who = caller(request).who
     try:
-        put = await sync_to_async(slos.put)(
+        put = await sync_to_async(objectives.put)(
             job_id, payload.p99_ms, payload.version, who, payload.reason
         )
     except Job.DoesNotExist:
         raise unknown_job(job_id) from None
-    except slos.ChangedMeanwhile as changed:
+    except objectives.ChangedMeanwhile as changed:
         raise Conflict("somebody else changed this SLO", changed.current) from None
-    await fleet.changed()
+    await snapshots.changed()
     return put
 
 
@@ -74,5 +75,5 @@ async def put_tags(request: HttpRequest, job_id: str, payload: TagsIn) -> dict[s
         put = await sync_to_async(tags.put)(job_id, payload.tags, who, payload.reason)
     except Job.DoesNotExist:
         raise unknown_job(job_id) from None
-    await fleet.changed()
+    await snapshots.changed()
     return {"tags": put}

@@ -7,9 +7,9 @@ from pydantic import BeforeValidator, Field, StringConstraints
 
 from dashboard.api.fields import Reason
 from dashboard.api.schemas import CollectorOut
+from dashboard.fleet.tags import MOST_TAGS
 from dashboard.models.slos import LONGEST_P99_MS
 from dashboard.models.tags import LONGEST_TAG
-from dashboard.tags import MOST_TAGS
 
 TagName = Annotated[
     str,

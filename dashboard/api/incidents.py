@@ -8,13 +8,14 @@ from django.http import HttpRequest
 from ninja import Query, Router, Schema
 from ninja.errors import HttpError
 
-from dashboard import fleet, incidents
+from dashboard.accounts.roles import caller, operators
 from dashboard.api.fields import Reason, RowId
 from dashboard.api.paging import Cursor, Limit, newest_first
 from dashboard.api.problems import Conflict
 from dashboard.api.ranges import Milliseconds, check_job
+from dashboard.detection import incidents
+from dashboard.fleet import snapshots
 from dashboard.models import Incident
-from dashboard.roles import caller, operators
 
 router = Router(tags=["incidents"])
 of_job = Router(tags=["incidents"])
@@ -128,13 +129,13 @@ async def _put(
 ) -> dict[str, Any]:
     who = caller(request).who
     try:
-        changed = await sync_to_async(change)(incident_id, who, payload.reason, fleet.now())
+        changed = await sync_to_async(change)(incident_id, who, payload.reason, snapshots.now())
     except Incident.DoesNotExist:
         raise _unknown(incident_id) from None
     except incidents.NotOpen as not_open:
         current = incidents.as_dict(not_open.incident)
         raise Conflict(f"it is {current['state']} already", current) from None
-    await fleet.changed()
+    await snapshots.changed()
     return incidents.as_dict(changed)
 
 

@@ -8,11 +8,11 @@ from django.http import HttpRequest
 from ninja import Router
 from ninja.errors import HttpError
 
-from collectors import keys
-from collectors.metrics import BY_NAME
-from dashboard import activities, windows
+from collectors.formats import keys
+from collectors.formats.metrics import BY_NAME
 from dashboard.api.ranges import Milliseconds, check
 from dashboard.api.schemas import ActivitiesOut, ExecutorMetricOut, WindowsOut
+from dashboard.series import activities, windows
 from dashboard.store import Entry, the_store
 
 router = Router(tags=["jobs"])

@@ -3,7 +3,7 @@ from typing import Any
 from django.http import HttpRequest
 from ninja import Router, Schema
 
-from dashboard.roles import Role, caller
+from dashboard.accounts.roles import Role, caller
 
 router = Router(tags=["people"])
 

@@ -11,11 +11,11 @@ from django.urls import resolve, reverse
 from django.utils.cache import patch_vary_headers
 from ninja import Router
 
-from collectors import keys
-from collectors.announcement import Announcement
-from collectors.keys import Stream
-from dashboard import windows
+from collectors.formats import keys
+from collectors.formats.announcement import Announcement
+from collectors.formats.keys import Stream
 from dashboard.prometheus import CONTENT_TYPE, exposition, runs
+from dashboard.series import windows
 from dashboard.store import Entry, the_store
 
 router = Router(tags=["metrics"])

@@ -10,6 +10,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from ninja.errors import AuthenticationError, HttpError, ValidationError
 from ninja.openapi.docs import Swagger
 
+from dashboard.accounts.roles import everybody
 from dashboard.api import (
     audit,
     deliveries,
@@ -27,9 +28,8 @@ from dashboard.api import (
 from dashboard.api.openapi import DocumentedAPI
 from dashboard.api.problems import BadInput, Conflict, TooMany, problem
 from dashboard.api.strict import StrictParser
-from dashboard.limits import LimitReached
-from dashboard.roles import everybody
 from dashboard.store import StoreUnavailable
+from dashboard.web.rate_limits import LimitReached
 
 api = DocumentedAPI(
     title="Curtail",

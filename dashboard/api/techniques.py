@@ -10,14 +10,14 @@ from ninja import Router, Schema
 from ninja.errors import HttpError
 from pydantic import Field
 
-from dashboard import views
+from dashboard.accounts.roles import caller, operators
 from dashboard.api.fields import Reason
 from dashboard.api.problems import BadInput, Conflict
 from dashboard.models import Job, Stand, TechniqueSetting
-from dashboard.roles import caller, operators
+from dashboard.series import view_loader
 from dashboard.steering import cards, documents, switches
+from dashboard.steering.registered import registry
 from dashboard.steering.switches import Outdated, Switch
-from dashboard.steering.techniques import registry
 from dashboard.store import StoreUnavailable, the_store
 from techniques.model import FigureKind, Mode, OptionKind
 from techniques.options import OptionFault
@@ -198,7 +198,7 @@ def _what_changed(job: Job, name: str) -> str:
 def _cards(job: Job) -> list[dict[str, Any]]:
     async def made() -> list[dict[str, Any]]:
         store, now_ms = the_store(), time.time_ns() // 1_000_000
-        view = await views.view(store, job.pk, now_ms)
+        view = await view_loader.view(store, job.pk, now_ms)
         return await cards.cards(store, job, view, now_ms)
 
     return async_to_sync(made)()

@@ -6,11 +6,11 @@ from ninja import Field, Router, Schema, Status
 from ninja.errors import HttpError
 from pydantic import StringConstraints
 
-from dashboard import tokens as kept
+from dashboard.accounts import tokens as kept
+from dashboard.accounts.roles import Role, caller, everybody_in_person
 from dashboard.api.fields import ReasonQuery, RowId
 from dashboard.api.problems import Conflict
 from dashboard.models import Scope, Token
-from dashboard.roles import Role, caller, everybody_in_person
 
 router = Router(tags=["tokens"], auth=everybody_in_person)
 

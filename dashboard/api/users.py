@@ -8,12 +8,12 @@ from ninja import Router, Schema, Status
 from ninja.errors import HttpError
 from pydantic import StringConstraints
 
-from dashboard import people
+from dashboard.accounts import people
+from dashboard.accounts.roles import Role, admins, caller
 from dashboard.api.fields import Reason, RowId
 from dashboard.api.paging import Cursor, Limit, newest_first
 from dashboard.api.problems import Conflict
 from dashboard.models import assigned_role
-from dashboard.roles import Role, admins, caller
 
 router = Router(tags=["people"], auth=admins)
 

@@ -12,13 +12,13 @@ from ninja import Router, Schema, Status
 from ninja.errors import HttpError
 from pydantic import Field, StringConstraints
 
+from dashboard.accounts.roles import Role, caller, operators
 from dashboard.alerts import endpoints, guard
 from dashboard.alerts.events import SUBSCRIBABLE, Severity, Type
 from dashboard.alerts.formats import Format
 from dashboard.api.fields import Reason, ReasonQuery, RowId
 from dashboard.api.problems import BadInput, Conflict
 from dashboard.models import Delivery, Endpoint, Job
-from dashboard.roles import Role, caller, operators
 
 router = Router(tags=["webhooks"])
 

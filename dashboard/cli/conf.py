@@ -18,7 +18,7 @@ def run(argv: list[str]) -> int:
     parser.add_argument("--job", help="name on the dashboard; the application's own otherwise")
     options = parser.parse_args(argv)
 
-    from collectors.conf import spark_submit_options
+    from collectors.spark.conf import spark_submit_options
 
     try:
         words = spark_submit_options(options.redis, options.job)

@@ -43,7 +43,9 @@ def redis(env: Mapping[str, str], port: int, data_dir: Path) -> Program:
 
 def probe(env: Mapping[str, str]) -> Program:
     return Program(
-        "probe", (sys.executable, "-c", "from collectors.build import probe_jar; probe_jar()"), env
+        "probe",
+        (sys.executable, "-c", "from collectors.spark.build import probe_jar; probe_jar()"),
+        env,
     )
 
 

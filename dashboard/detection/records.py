@@ -5,8 +5,8 @@ from dataclasses import asdict
 from typing import Any
 
 from dashboard.models import Incident as Record
-from techniques.detectors.finding import Finding
-from techniques.incidents import Incident
+from techniques.detection.finding import Finding
+from techniques.detection.incidents import Incident
 from techniques.model import Evidence
 
 MOST_SPANS = 50

@@ -2,9 +2,9 @@
 changed.
 
 What is kept of jobs between rounds lives in this process, for as long as the job is this worker's
-(`dashboard.leases`); whoever gets a job reads two minutes back and knows its open incidents from
-the database. A round ends when its time is up, whatever is left: other work of the second must not
-wait, and those that were not looked at are the first of the next round.
+(`dashboard.worker.job_leases`); whoever gets a job reads two minutes back and knows its
+open incidents from the database. A round ends when its time is up, whatever is left: other work of
+the second must not wait, and those that were not looked at are the first of the next round.
 """
 
 import asyncio
@@ -15,20 +15,20 @@ from functools import cache
 
 from django.db import transaction
 
-from collectors import keys
-from collectors.keys import Stream
-from dashboard import activities, incidents, windows
+from collectors.formats import keys
+from collectors.formats.keys import Stream
 from dashboard.alerts import outbox
 from dashboard.alerts.events import Event, Severity, Type
-from dashboard.detection import records
+from dashboard.detection import incidents, records
 from dashboard.detection.watch import LOOKS_BACK_MS, Watch
-from dashboard.history import NEEDS
-from dashboard.jobs import STALE_AFTER_MS
-from dashboard.leases import Leases, the_leases
+from dashboard.fleet.jobs import STALE_AFTER_MS
 from dashboard.models import Incident as Record
 from dashboard.models import Job
+from dashboard.series import activities, windows
+from dashboard.series.history import NEEDS
 from dashboard.store import Entry, Store
-from techniques.incidents import Changes, Incident
+from dashboard.worker.job_leases import Leases, the_leases
+from techniques.detection.incidents import Changes, Incident
 
 log = logging.getLogger(__name__)
 

@@ -5,13 +5,13 @@ from statistics import median
 
 import numpy as np
 
-from collectors.activity import Activity
-from collectors.wire import WINDOW_MS, Frame
-from dashboard.history import History
-from techniques.detectors import find_all
-from techniques.detectors.explained import unexplained
-from techniques.detectors.finding import Finding
-from techniques.incidents import Changes, Incident, merged
+from collectors.formats.activity import Activity
+from collectors.formats.wire import WINDOW_MS, Frame
+from dashboard.series.history import History
+from techniques.detection import find_all
+from techniques.detection.explained import unexplained
+from techniques.detection.finding import Finding
+from techniques.detection.incidents import Changes, Incident, merged
 from techniques.view import View
 
 LOOKS_BACK_MS = 120_000

@@ -11,9 +11,9 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from collectors import keys
-from collectors.keys import Stream
-from dashboard import activities, windows
+from collectors.formats import keys
+from collectors.formats.keys import Stream
+from dashboard.series import activities, windows
 from dashboard.store import Entry, Store, StoreUnavailable
 
 log = logging.getLogger(__name__)

@@ -13,8 +13,8 @@ from weakref import WeakKeyDictionary
 
 from channels.layers import get_channel_layer
 
-from dashboard.fleet import Fleet, now, the_fleet
-from dashboard.jobs import JOBS_GROUP
+from dashboard.fleet.jobs import JOBS_GROUP
+from dashboard.fleet.snapshots import Fleet, now, the_fleet
 
 log = logging.getLogger(__name__)
 
@@ -118,16 +118,16 @@ class JobFeed:
         hears = True
         while True:
             try:
-                ear = await layer.new_channel()
-                await layer.group_add(JOBS_GROUP, ear)
+                channel = await layer.new_channel()
+                await layer.group_add(JOBS_GROUP, channel)
                 hears = True
                 try:
                     while True:
-                        await layer.receive(ear)
+                        await layer.receive(channel)
                         self._hurry.set()
                 finally:
                     with suppress(Exception):
-                        await layer.group_discard(JOBS_GROUP, ear)
+                        await layer.group_discard(JOBS_GROUP, channel)
             except Exception as error:
                 if hears:
                     log.warning("the live list is told of no changes for now: %s", error)

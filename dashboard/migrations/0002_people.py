@@ -5,7 +5,7 @@ from django.conf import settings
 from django.db import migrations, models
 from django.db.backends.base.schema import BaseDatabaseSchemaEditor
 
-from dashboard import append_only
+from dashboard.accounts import append_only
 
 
 def protect(_apps: object, editor: BaseDatabaseSchemaEditor) -> None:

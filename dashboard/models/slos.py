@@ -16,7 +16,7 @@ class Slo(models.Model):
     job = models.OneToOneField(Job, on_delete=models.CASCADE, related_name="slo")
     p99_ms = models.FloatField(null=True)
     version = models.PositiveIntegerField(default=1)
-    # What `dashboard.judging` keeps between its judgements.
+    # What `dashboard.slo` keeps between its judgements.
     judged_ms = models.BigIntegerField(default=0, help_text="end of the last minute judged")
     above = models.PositiveSmallIntegerField(default=0, help_text="judgements in a row above it")
     violated_ms = models.BigIntegerField(null=True, help_text="since when it is violated")

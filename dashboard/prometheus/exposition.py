@@ -8,12 +8,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
-from collectors import metrics
-from collectors.announcement import Announcement
-from collectors.coarse import BOUNDS_US
-from collectors.pulse import Pulse
-from collectors.wire import ExecutorSample, Frame
-from dashboard.jobs import STALE_AFTER_MS
+from collectors.formats import metrics
+from collectors.formats.announcement import Announcement
+from collectors.formats.coarse_buckets import BOUNDS_US
+from collectors.formats.pulse import Pulse
+from collectors.formats.wire import ExecutorSample, Frame
+from dashboard.fleet.jobs import STALE_AFTER_MS
 from dashboard.prometheus import text
 from dashboard.prometheus.table import (
     COUNTERS,

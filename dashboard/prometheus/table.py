@@ -6,11 +6,11 @@
 from collections.abc import Callable
 from typing import NamedTuple
 
-from collectors.announcement import Announcement
-from collectors.coarse import Coarse
-from collectors.latency import Source
-from collectors.pulse import Pulse
-from dashboard.jobs import STALE_AFTER_MS
+from collectors.formats.announcement import Announcement
+from collectors.formats.coarse_buckets import Coarse
+from collectors.formats.latency import Source
+from collectors.formats.pulse import Pulse
+from dashboard.fleet.jobs import STALE_AFTER_MS
 
 
 def runs(announced: Announcement, now_ms: int) -> bool:

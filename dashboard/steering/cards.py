@@ -5,8 +5,8 @@ from typing import Any
 
 from dashboard.models import Job, TechniqueDecision, TechniqueSetting
 from dashboard.models.techniques import Stand
-from dashboard.steering import deciding, documents, effects
-from dashboard.steering.techniques import options, registry
+from dashboard.steering import controllers, documents, effects
+from dashboard.steering.registered import options, registry
 from dashboard.store import Store
 from techniques.model import Figure, Mode, Option, Technique
 from techniques.view import View
@@ -28,7 +28,7 @@ async def card(
     now_ms: int,
 ) -> dict[str, Any]:
     decided = await _decided(job, technique, setting)
-    holds = deciding.conditions(technique.name, view)
+    holds = controllers.conditions(technique.name, view)
     return {
         "name": technique.name,
         "title": technique.title,
@@ -38,7 +38,7 @@ async def card(
         "conditions": asdict(holds),
         "options": _options(technique, setting),
         "decision": decided and _decision(decided),
-        "figure": _figure(deciding.figure(technique.name, view, decided)),
+        "figure": _figure(controllers.figure(technique.name, view, decided)),
         "effect": await effects.effect(store, setting, now_ms) if setting else None,
     }
 

@@ -2,11 +2,11 @@
 
 from django.db.models import QuerySet
 
-from collectors import control
-from collectors.control import Control, Wanted
+from collectors.formats import control
+from collectors.formats.control import Control, Wanted
 from dashboard.models import Job, TechniqueDecision, TechniqueSetting
 from dashboard.models.techniques import ControlDocument
-from dashboard.steering.techniques import registry
+from dashboard.steering.registered import registry
 from dashboard.store import Store
 from techniques.model import Mode
 

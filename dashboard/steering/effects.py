@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from collectors import keys
-from dashboard import blocks, windows
+from collectors.formats import keys
 from dashboard.models import TechniqueSetting
+from dashboard.series import blocks, windows
 from dashboard.store import Store
 from techniques.effect import BLOCK_MS, ratio
 

@@ -6,18 +6,18 @@ from typing import Any, TypeVar
 
 from django.db import transaction
 
-from collectors import keys
-from collectors.asked import Asked
-from collectors.wire import Frame
-from dashboard import views, windows
+from collectors.formats import keys
+from collectors.formats.asked import Asked
+from collectors.formats.wire import Frame
 from dashboard.alerts import outbox
-from dashboard.leases import Leases
 from dashboard.models import TechniqueSetting
 from dashboard.models.techniques import Stand
-from dashboard.steering import deciding, documents, effects, telling
-from dashboard.steering.standing import standing
-from dashboard.steering.techniques import registry
+from dashboard.series import view_loader, windows
+from dashboard.steering import controllers, documents, effects, notifications
+from dashboard.steering.registered import registry
+from dashboard.steering.status import status
 from dashboard.store import Store
+from dashboard.worker.job_leases import Leases
 from techniques.model import Mode
 
 T = TypeVar("T")
@@ -51,9 +51,9 @@ def _steer_job(
     if newest:
         due = [setting for setting in settings if _is_due(setting, now_ms)]
         if due:
-            view = _run(store, views.view(store, job_id, now_ms))
+            view = _run(store, view_loader.view(store, job_id, now_ms))
             for setting in due:
-                deciding.decide(setting, view, str(newest.run_id), now_ms)
+                controllers.decide(setting, view, str(newest.run_id), now_ms)
     document = documents.document(job_id, now_ms)
     # Last thing before it is sent: what an earlier owner read may be older than what is there.
     if leases.holds(job_id):
@@ -70,7 +70,7 @@ async def _newest(store: Store, job_id: str, now_ms: int) -> Frame | None:
 def _note(
     store: Store, setting: TechniqueSetting, asked: Asked | None, is_running: bool, now_ms: int
 ) -> None:
-    found = standing(setting, asked, is_running)
+    found = status(setting, asked, is_running)
     if (found.stand, found.because) == (setting.stand, setting.because):
         return
     changes: dict[str, Any] = {"stand": found.stand, "because": found.because}
@@ -84,7 +84,7 @@ def _note(
     )
     with transaction.atomic():
         changed = judged.update(**changes) and found.stand != setting.stand
-        if changed and (event := telling.event(setting, found, now_ms)):
+        if changed and (event := notifications.event(setting, found, now_ms)):
             outbox.publish(event)
     # For the controller that decides next.
     setting.stand, setting.because = found.stand, found.because

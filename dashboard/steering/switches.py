@@ -6,11 +6,11 @@ from typing import Any
 
 from django.db import transaction
 
-from dashboard import audit
+from dashboard.accounts import audit
 from dashboard.models import Job, TechniqueSetting
 from dashboard.models.techniques import Stand
 from dashboard.steering import documents
-from dashboard.steering.techniques import registry
+from dashboard.steering.registered import registry
 from techniques.model import Mode
 from techniques.options import checked
 

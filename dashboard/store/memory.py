@@ -5,8 +5,8 @@ import time
 from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
 
-from collectors.announcement import Announcement
-from collectors.keys import Stream
+from collectors.formats.announcement import Announcement
+from collectors.formats.keys import Stream
 from dashboard.store.counters import Counters
 from dashboard.store.memory_leases import MemoryLeases
 from dashboard.store.protocol import Entry

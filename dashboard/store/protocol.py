@@ -2,8 +2,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from collectors.announcement import Announcement
-from collectors.keys import Stream
+from collectors.formats.announcement import Announcement
+from collectors.formats.keys import Stream
 
 
 class StoreUnavailable(Exception):
@@ -46,7 +46,7 @@ class Store(Protocol):
         """
 
     async def put_control(self, job_id: str, document: bytes) -> None:
-        """What is asked of the job (`collectors.control`), in place of what was."""
+        """What is asked of the job (`collectors.formats.control`), in place of what was."""
 
     async def count(self, names: Sequence[str], by: int, lasting_s: int) -> Sequence[int]:
         """Adds to each counter, tells where it is now, and keeps it for so long from now."""

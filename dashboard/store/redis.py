@@ -7,10 +7,10 @@ from typing import Any, TypeVar
 import redis.asyncio
 from redis.exceptions import RedisError
 
-from collectors import keys
-from collectors.announcement import Announcement, from_hash
-from collectors.codec import Garbled
-from collectors.keys import Stream
+from collectors.formats import keys
+from collectors.formats.announcement import Announcement, from_hash
+from collectors.formats.codec import Garbled
+from collectors.formats.keys import Stream
 from dashboard.store.protocol import Entry, StoreUnavailable
 
 T = TypeVar("T")

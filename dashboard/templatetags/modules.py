@@ -3,7 +3,7 @@ from django.templatetags.static import static
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from dashboard import modules
+from dashboard.web import es_modules
 
 register = template.Library()
 
@@ -14,6 +14,6 @@ def module(name: str) -> SafeString:
     links = format_html_join(
         "\n  ",
         '<link rel="modulepreload" href="{}">',
-        ((static(each),) for each in modules.needed_by(name)),
+        ((static(each),) for each in es_modules.needed_by(name)),
     )
     return format_html('{}\n  <script type="module" src="{}"></script>', links, static(name))

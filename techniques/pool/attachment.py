@@ -9,15 +9,15 @@ from collections import defaultdict
 from contextlib import suppress
 from pathlib import Path
 
-from techniques.pool.begin import PoolUnavailable, joined
-from techniques.pool.carriage import spill_prefix
-from techniques.pool.identity import Process
-from techniques.pool.outlet import Outlet
+from techniques.pool.dispatcher import Outlet
+from techniques.pool.host.identity import Process
+from techniques.pool.host.launch import PoolUnavailable, joined
+from techniques.pool.host.meeting_place import Meeting, result_path
+from techniques.pool.messages import spill_prefix
+from techniques.pool.osrbuffer.ring import Ring
 from techniques.pool.page import ENDING
-from techniques.pool.place import Meeting, result_path
+from techniques.pool.page_words import HeaderWord, SlotWord
 from techniques.pool.plan import Plan
-from techniques.pool.ring import Ring
-from techniques.pool.words import HeaderWord, SlotWord
 
 
 class Attachment:

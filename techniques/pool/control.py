@@ -3,8 +3,8 @@
 import os
 from dataclasses import dataclass
 
+from techniques.pool.host.meeting_place import Meeting, meeting_root, space
 from techniques.pool.page import Page
-from techniques.pool.place import Meeting, meeting_root, space
 from techniques.pool.policies import name_of, number_of
 
 

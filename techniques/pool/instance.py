@@ -20,16 +20,16 @@ import pyarrow as pa
 from pyspark import cloudpickle
 
 from techniques.pool import chunks
-from techniques.pool.carriage import Parcel, opened
 from techniques.pool.chunks import CHUNK, ERROR, RESULT, Garbled, Head
-from techniques.pool.errors import NotARing
-from techniques.pool.logs import Prefixed, say
-from techniques.pool.outlet import Outlet
+from techniques.pool.dispatcher import Outlet
+from techniques.pool.host.logs import Prefixed, say
+from techniques.pool.host.meeting_place import result_path, ring_path, start_failure_path
+from techniques.pool.messages import Parcel, opened
+from techniques.pool.osrbuffer.errors import NotARing
+from techniques.pool.osrbuffer.ring import Ring
 from techniques.pool.page import READY, Page
-from techniques.pool.place import result_path, ring_path, stillborn_path
+from techniques.pool.page_words import InstanceWord, SlotWord
 from techniques.pool.plan import INSTANCE_VARIABLE, Operator, Plan
-from techniques.pool.ring import Ring
-from techniques.pool.words import InstanceWord, SlotWord
 
 PR_SET_PDEATHSIG = 1
 NOT_LOADED = 3
@@ -51,7 +51,7 @@ def run(where: str, plan: Plan, page: Page, number: int) -> int:
         if callable(warm_up := getattr(operator, "warm_up", None)):
             warm_up()
     except BaseException:
-        stillborn_path(where, number).write_text(traceback.format_exc())
+        start_failure_path(where, number).write_text(traceback.format_exc())
         return NOT_LOADED
     Instance(where, plan, page, number, position, operator).serve()
     return 0

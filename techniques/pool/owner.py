@@ -17,13 +17,13 @@ import pyarrow as pa
 
 from techniques.pool import chunks
 from techniques.pool.attachment import Attachment, borrowed, returned
-from techniques.pool.carriage import Parcel, opened
 from techniques.pool.chunks import CHUNK, ERROR, RESULT, Garbled, Head, Part
-from techniques.pool.outlet import Given
+from techniques.pool.dispatcher import Given
+from techniques.pool.host.meeting_place import start_failure_path
+from techniques.pool.messages import Parcel, opened
 from techniques.pool.page import READY
-from techniques.pool.place import stillborn_path
+from techniques.pool.page_words import InstanceWord, SlotWord
 from techniques.pool.plan import Plan
-from techniques.pool.words import InstanceWord, SlotWord
 
 # How long a result is waited for before the task looks around.
 LOOK_S = 0.02
@@ -271,7 +271,7 @@ class Owner:
             ]
             if READY not in states and failed:
                 try:
-                    why = stillborn_path(self._hold.where, failed[0]).read_text()
+                    why = start_failure_path(self._hold.where, failed[0]).read_text()
                 except OSError:
                     continue
                 name = page.operator_name(position)

@@ -46,9 +46,9 @@ import os
 import struct
 from typing import Self
 
-from techniques.pool.identity import Process
+from techniques.pool.host.identity import Process
+from techniques.pool.page_words import HeaderWord, InstanceWord, SlotWord
 from techniques.pool.plan import Plan
-from techniques.pool.words import HeaderWord, InstanceWord, SlotWord
 
 MAGIC = int.from_bytes(b"CurtailP", "little")
 VERSION = 1
@@ -68,7 +68,7 @@ MAX_US = 3600 * 1_000_000
 
 
 def bucket_of(latency_us: int) -> int:
-    """As in the frames (`collectors.buckets`), so that counts move over without rounding again."""
+    """As in frames (`formats.buckets`), so that counts move over without rounding again."""
     us = max(0, min(MAX_US, latency_us))
     if us < 1 << SUB_BITS:
         return us

@@ -38,7 +38,8 @@ def alpha(
 ) -> int:
     """0 … spread − 1. `reopened` is how often Spark has opened the store again: each draws anew.
 
-    `collectors/probe/Thresholds.scala` draws the same on the executor; a test compares the two.
+    `collectors/probe/statestore/Thresholds.scala` draws the same on the executor; a test compares
+    the two.
     """
     return _mixed(_hash(f"{seed}/{operator}/{partition}/{reopened}/{store}")) % spread
 

@@ -6,10 +6,10 @@ if asked for a delay after the flush. Statistical (stages meet): the threads of 
 What was decided stays when the pattern is gone, for that is what the decision was for.
 """
 
-from techniques.detectors import scheduled_shadowsync, statistical_shadowsync
-from techniques.detectors.checkpoints import Stage, stages
-from techniques.detectors.finding import Finding
-from techniques.incidents import QUIET_MS, QUIET_PERIODS
+from techniques.detection.checkpoints import Stage, stages
+from techniques.detection.finding import Finding
+from techniques.detection.incidents import QUIET_MS, QUIET_PERIODS
+from techniques.detection.rules import scheduled_shadowsync, statistical_shadowsync
 from techniques.model import Conditions, Decision, Evidence, Past, Settings
 from techniques.shadowsync.algorithm import Delay, delay
 from techniques.shadowsync.load import load

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from techniques.detectors.checkpoints import Stage
+from techniques.detection.checkpoints import Stage
 from techniques.shadowsync.algorithm import Load
 from techniques.view import WINDOW_MS, View
 

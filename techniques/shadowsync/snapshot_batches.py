@@ -11,10 +11,10 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from techniques.detectors import latency
-from techniques.detectors.aftermath import LOUD, SIGNIFICANT
-from techniques.detectors.checkpoints import IN_PHASE_SHARE
-from techniques.detectors.latency import Rise
+from techniques.detection import latency
+from techniques.detection.aftermath import LOUD, SIGNIFICANT
+from techniques.detection.checkpoints import IN_PHASE_SHARE
+from techniques.detection.latency import Rise
 from techniques.intervals import NONE, Floats, Intervals, Ints
 from techniques.model import Conditions, Evidence
 from techniques.view import View

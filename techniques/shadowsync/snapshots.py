@@ -8,7 +8,8 @@ Here partition p does so when
 
 Spark counts from the version of the last snapshot, a number in memory. It is set once per store, so
 that the next snapshot falls where the phase says; from there on Spark counts alone.
-`collectors/probe/SnapshotPhase.scala` does the same on the executor; a test compares the two.
+`collectors/probe/statestore/SnapshotPhase.scala` does the same on the executor; a test
+compares the two.
 """
 
 from collections.abc import Iterator

@@ -1,7 +1,7 @@
 from benchmarks.ingest import lags, looked_at_per_s, not_looked_at
 from benchmarks.ingest_stream import job_id
 from benchmarks.made_job import PER_SECOND, Bodies, MadeJob
-from collectors import activity, wire
+from collectors.formats import activity, wire
 
 ONE, OTHER = job_id(0), job_id(1)
 

@@ -15,11 +15,11 @@ from benchmarks.switchback.arms import ALL, CONTROL, CORE, DELAY, OFF, THREADS, 
 from benchmarks.switchback.engine import Measured, Plan, on
 from benchmarks.switchback.query import Query, Stuck
 from benchmarks.switchback.regimes import SETTINGS
-from collectors import control, keys, wire
-from collectors.asked import Applied, Asked, State
-from collectors.buckets import Histogram
-from collectors.control import Control, Scalar
-from collectors.wire import Batch, Frame
+from collectors.formats import control, keys, wire
+from collectors.formats.asked import Applied, Asked, State
+from collectors.formats.buckets import Histogram
+from collectors.formats.control import Control, Scalar
+from collectors.formats.wire import Batch, Frame
 from dashboard.testing.stack import RedisServer
 from techniques.shadowsync.algorithm import THRESHOLD
 

@@ -13,11 +13,11 @@ from benchmarks.switchback.figures import (
     in_phase,
     saturation_s,
 )
-from collectors import activity
-from collectors.activity import Activity, Kind
-from collectors.buckets import Histogram
-from collectors.wire import Batch, ExecutorSample, Frame, decode
-from tests.techniques import recorded
+from collectors.formats import activity
+from collectors.formats.activity import Activity, Kind
+from collectors.formats.buckets import Histogram
+from collectors.formats.wire import Batch, ExecutorSample, Frame, decode
+from tests.techniques.detection import recorded
 
 RUN = UUID(int=1)
 START_MS = 1_000_000

@@ -6,9 +6,15 @@ from dashboard.cli.root import ROOT
 from dashboard.cli.test import HALVES
 from tests.sharing import OWN_JVM, SPARK, STATE, TwoSparksAtATime, marks
 
-LEVERS, TASKS = "tests/collectors/test_levers.py", "tests/collectors/test_task_events.py"
-STORES = "tests/collectors/test_state_store_tap.py"
-WIRE, KILLED = "tests/collectors/test_wire.py", "tests/collectors/test_killed_levers.py"
+LEVERS, TASKS = (
+    "tests/collectors/probe/test_levers.py",
+    "tests/collectors/probe/test_task_events.py",
+)
+STORES = "tests/collectors/probe/test_state_store_tap.py"
+WIRE, KILLED = (
+    "tests/collectors/formats/test_wire.py",
+    "tests/collectors/probe/test_killed_levers.py",
+)
 
 
 def unit(nodeid: str) -> str:

@@ -16,8 +16,8 @@ from pyspark.sql import functions as F
 from pyspark.sql.streaming.query import StreamingQuery
 
 from collectors import instrument, stamp
-from collectors.build import probe_jar
-from collectors.conf import CHECKPOINT_FILE_MANAGER
+from collectors.spark.build import probe_jar
+from collectors.spark.conf import CHECKPOINT_FILE_MANAGER
 from tests.cluster import orders
 
 NAME = "faults"

@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from collectors import stamp
-from collectors.build import compiled
+from collectors.spark.build import compiled
 from tests.waiting import until
 
 # The driver keeps 4 096 messages for a collector that does not read, its pipe some 2 000 more.

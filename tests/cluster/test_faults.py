@@ -12,13 +12,13 @@ from contextlib import contextmanager
 
 import pytest
 
-from collectors.buckets import merged
-from collectors.wire import WINDOW_MS
+from collectors.formats.buckets import merged
+from collectors.formats.wire import WINDOW_MS
 from dashboard.testing.cluster import Cluster, cluster
 from dashboard.testing.stack import redis_server
 from tests.cluster import job as program
 from tests.cluster import orders
-from tests.cluster.judging import (
+from tests.cluster.checks import (
     AFTER_MS,
     HOSTS,
     batches,

@@ -19,9 +19,9 @@ from dashboard.cli.root import ROOT
 from dashboard.testing.cluster import Cluster, cluster
 from dashboard.testing.running import Running
 from techniques.pool import control
-from techniques.pool.identity import parent_of
+from techniques.pool.host.identity import parent_of
 from techniques.pool.page import Page
-from techniques.pool.words import InstanceWord, SlotWord
+from techniques.pool.page_words import InstanceWord, SlotWord
 from tests.cluster import pooled_job as job
 from tests.waiting import until
 

@@ -14,8 +14,8 @@ from typing import Any
 from redis import Redis
 from redis.exceptions import RedisError
 
-from collectors import keys
-from collectors.wire import WINDOW_MS, Frame, decode
+from collectors.formats import keys
+from collectors.formats.wire import WINDOW_MS, Frame, decode
 from dashboard.cli import programs, sessions
 from dashboard.cli.child import Program
 from dashboard.testing.cluster import Cluster
@@ -75,7 +75,7 @@ class Watched:
         (found,) = (
             pid
             for pid in sessions.members(self.running.pid)
-            if b"collectors.main" in Path("/proc", str(pid), "cmdline").read_bytes()
+            if b"collectors.process.main" in Path("/proc", str(pid), "cmdline").read_bytes()
         )
         return found
 

@@ -5,10 +5,10 @@ from collections.abc import Callable
 
 from redis import Redis
 
-from collectors import control, keys
-from collectors.asked import Applied
-from collectors.control import Control, Wanted
-from collectors.wire import Frame
+from collectors.formats import control, keys
+from collectors.formats.asked import Applied
+from collectors.formats.control import Control, Wanted
+from collectors.formats.wire import Frame
 from dashboard.testing.stack import RedisServer
 from tests.collectors.frames import arrived
 from tests.waiting import until

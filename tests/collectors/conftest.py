@@ -10,7 +10,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from collectors import instrument
-from collectors.conf import CHECKPOINT_FILE_MANAGER
+from collectors.spark.conf import CHECKPOINT_FILE_MANAGER
 from dashboard.testing.stack import RedisServer, redis_server
 
 # For JVMs of a few batches: the better compiler would take more time than it saves.

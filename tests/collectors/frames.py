@@ -5,9 +5,9 @@ from typing import Any
 
 from redis import Redis
 
-from collectors import keys
-from collectors.buckets import Histogram, merged
-from collectors.wire import Frame, decode
+from collectors.formats import keys
+from collectors.formats.buckets import Histogram, merged
+from collectors.formats.wire import Frame, decode
 from dashboard.testing.stack import RedisServer
 from tests.waiting import until
 

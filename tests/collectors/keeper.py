@@ -3,13 +3,13 @@
 import sys
 from pathlib import Path
 
-from collectors import parts
-from collectors.link import Kind, Message, messages
-from collectors.parts import Part
+from collectors.formats import parts
+from collectors.formats.parts import Part
+from collectors.process.link import Kind, Message, messages
 
 KEEPER = """#!{python}
 import sys
-from collectors.link import messages
+from collectors.process.link import messages
 with open({kept!r}, "ab", buffering=0) as kept:
     for message in messages(sys.stdin.buffer):
         head = len(message.payload).to_bytes(4, "big") + bytes([message.kind])

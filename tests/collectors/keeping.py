@@ -6,10 +6,16 @@ from contextlib import contextmanager
 from pyspark.sql import SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
-from collectors.assembly import CLOSES_AFTER_MS, Assembler, Running
-from collectors.link import Kind
-from collectors.tasks import StageWait, TaskRecord, Traffic, decode_tasks, decode_traffic
-from collectors.wire import WINDOW_MS, Frame
+from collectors.formats.wire import WINDOW_MS, Frame
+from collectors.process.assembly import CLOSES_AFTER_MS, Assembler, Running
+from collectors.process.events.task_messages import (
+    StageWait,
+    TaskRecord,
+    Traffic,
+    decode_tasks,
+    decode_traffic,
+)
+from collectors.process.link import Kind
 from tests.collectors.conftest import spark_session
 from tests.collectors.keeper import Keeper
 from tests.waiting import until

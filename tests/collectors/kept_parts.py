@@ -1,6 +1,6 @@
 """What state stores did, as the probe told it."""
 
-from collectors.state_store import Finished, StateStores
+from collectors.process.events.state_store import Finished, StateStores
 from tests.collectors.keeper import Keeper
 
 

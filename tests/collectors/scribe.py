@@ -6,7 +6,7 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-from collectors.metrics import BY_ID
+from collectors.formats.metrics import BY_ID
 from tests.collectors.conftest import spark_session
 from tests.collectors.keeper import Keeper
 

@@ -4,12 +4,13 @@ from dataclasses import replace
 import pytest
 from pytest_django.fixtures import Settings
 
-from dashboard import jobs, limits
+from dashboard.fleet import jobs
 from dashboard.models import Job
-from dashboard.steering.techniques import registry
+from dashboard.steering.registered import registry
 from dashboard.store.memory import MemoryStore
+from dashboard.web import rate_limits
 from tests.dashboard.steered import World
-from tests.made import ANNOUNCEMENT
+from tests.factories import ANNOUNCEMENT
 
 # A window of this length ends in 2033, and then every 32 years.
 NO_END_S = 10**9
@@ -25,8 +26,8 @@ def _quick_passwords(settings: Settings) -> None:
 def long_window(monkeypatch: pytest.MonkeyPatch) -> None:
     """Counts of logins start anew with every window: one that does not end while we count."""
     for name in ("LOGIN_ACCOUNT", "LOGIN_ADDRESS"):
-        limit: limits.Limit = getattr(limits, name)
-        monkeypatch.setattr(limits, name, replace(limit, window_s=NO_END_S))
+        limit: rate_limits.Limit = getattr(rate_limits, name)
+        monkeypatch.setattr(rate_limits, name, replace(limit, window_s=NO_END_S))
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.test import Client
 
-from dashboard import tokens
+from dashboard.accounts import tokens
 from dashboard.models import Person, Role, Scope
 
 PASSWORD = "a long enough one"

@@ -4,17 +4,17 @@ from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
-from collectors import control, keys, wire
-from collectors.asked import Applied, Asked, State
-from collectors.control import Control
-from collectors.wire import WINDOW_MS, Frame
-from dashboard.leases import Leases
+from collectors.formats import control, keys, wire
+from collectors.formats.asked import Applied, Asked, State
+from collectors.formats.control import Control
+from collectors.formats.wire import WINDOW_MS, Frame
 from dashboard.models import Job, TechniqueSetting
 from dashboard.steering import documents, rounds, switches
 from dashboard.steering.switches import Switch
 from dashboard.store.memory import MemoryStore
+from dashboard.worker.job_leases import Leases
 from techniques.model import Mode
-from tests.made import RUN_ID, START_MS, frame
+from tests.factories import RUN_ID, START_MS, frame
 
 JOB = "orders.scored"
 

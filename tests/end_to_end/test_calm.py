@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from redis import Redis
 
-from collectors import keys
+from collectors.formats import keys
 from dashboard.testing.stack import Stack
 from tests.end_to_end.conftest import JOB_ID
 from tests.waiting import until

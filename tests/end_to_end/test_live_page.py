@@ -8,8 +8,8 @@ import pytest
 from playwright.sync_api import Page, expect
 from redis import Redis
 
-from collectors import keys
-from collectors.wire import WINDOW_MS
+from collectors.formats import keys
+from collectors.formats.wire import WINDOW_MS
 from dashboard.testing.stack import Stack
 from tests.end_to_end.conftest import JOB_ID, PATIENCE_MS
 from tests.waiting import until

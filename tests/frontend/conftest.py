@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 from dashboard.testing.chromium import chromium as launched
 from dashboard.testing.stack import Stack, stack
-from tests.frontend.standin import static_server
+from tests.frontend.static_server import static_server
 
 
 @pytest.fixture(scope="package")

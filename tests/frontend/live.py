@@ -9,9 +9,9 @@ from urllib.parse import parse_qs, parse_qsl
 
 from playwright.sync_api import Locator, Page, WebSocketRoute, expect
 
-from dashboard.opening import opening
+from dashboard.web.initial_range import initial_range
 from tests.frontend import synthetic
-from tests.frontend.standin import Answer, StandIn, render
+from tests.frontend.static_server import Answer, StandIn, render
 from tests.waiting import until
 
 JOB = SimpleNamespace(id="traffic-jam.ranking", application="traffic-jam", query="ranking")
@@ -44,7 +44,7 @@ class Live(StandIn):
         self.api = self.answer
         self.on_socket = self.greet
         asked = dict(parse_qsl(query.removeprefix("?")))
-        at = opening(asked, self.edge_ms(), now_ms())
+        at = initial_range(asked, self.edge_ms(), now_ms())
         context = {"job": JOB, "role": self.role, "opening": at}
         self.open(f"/jobs/{JOB.id}{query}", render("job.html", context))
 

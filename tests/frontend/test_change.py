@@ -15,7 +15,7 @@ def lines(blank: Page, before: Any, after: Any) -> list[str]:
       return `${m.fieldName(field)}: ${text(from)} > ${text(to)}`;
     });
     """
-    found: list[str] = run(blank, "change", body, [before, after])
+    found: list[str] = run(blank, "people/change", body, [before, after])
     return [line.replace("\u00a0", " ") for line in found]
 
 

@@ -28,7 +28,7 @@ const made = m.pictureOf(figure, {
 
 def layout(blank: Page, **given: Any) -> Any:
     given |= {"start": START_MS, "end": END_MS}
-    return run(blank, "download", f"{MAKE} return made.layout;", given)
+    return run(blank, "job/download", f"{MAKE} return made.layout;", given)
 
 
 def texts(made: Any) -> list[str]:

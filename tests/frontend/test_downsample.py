@@ -30,7 +30,7 @@ def test_every_bucket_keeps_its_minimum_and_its_maximum(blank: Page) -> None:
     ]
     faults = run(
         blank,
-        "downsample",
+        "chart/downsample",
         REDUCE
         + """
         const faults = [];
@@ -58,7 +58,7 @@ def test_every_bucket_keeps_its_minimum_and_its_maximum(blank: Page) -> None:
 def test_a_spike_of_one_window_survives_at_any_width_and_place(blank: Page) -> None:
     lost = run(
         blank,
-        "downsample",
+        "chart/downsample",
         REDUCE
         + """
         const lost = [];
@@ -80,7 +80,7 @@ def test_a_spike_of_one_window_survives_at_any_width_and_place(blank: Page) -> N
 def test_a_short_gap_is_joined_and_a_long_one_is_not(blank: Page) -> None:
     y = run(
         blank,
-        "downsample",
+        "chart/downsample",
         REDUCE
         + """
         const values = [1, ...new Array(29).fill(null), 2, ...new Array(30).fill(null), 3, 4];
@@ -92,7 +92,7 @@ def test_a_short_gap_is_joined_and_a_long_one_is_not(blank: Page) -> None:
 def test_a_point_without_neighbours_is_listed_as_lone(blank: Page) -> None:
     lone = run(
         blank,
-        "downsample",
+        "chart/downsample",
         REDUCE
         + """
         const far = new Array(40).fill(null);
@@ -105,7 +105,7 @@ def test_buckets_do_not_move_with_the_view(blank: Page) -> None:
     """Or the picture shimmers while it scrolls."""
     same = run(
         blank,
-        "downsample",
+        "chart/downsample",
         REDUCE
         + """
         const value = (n) => (n * 7919) % 1000;

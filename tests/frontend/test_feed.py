@@ -15,7 +15,7 @@ OLDER = [NOW - KEPT, NOW - 302_000]
 
 # A feed over a real ring. `asked` lists what was fetched, `answer` gives each answer.
 SET_UP = """
-const { WindowRing } = await import('/static/curtail/js/ring.js');
+const { WindowRing } = await import('/static/curtail/js/chart/ring.js');
 FakeSocket.all = [];
 const clock = new FakeClock();
 const ring = new WindowRing();
@@ -43,7 +43,7 @@ const windows = async (seq, times, values) => {
 
 
 def feed(blank: Page, body: str) -> Any:
-    return run(blank, "feed", f"{SET_UP} feed.start(); {body}")
+    return run(blank, "job/feed", f"{SET_UP} feed.start(); {body}")
 
 
 def test_it_fetches_what_will_be_in_view_before_it_is_connected(blank: Page) -> None:
@@ -82,7 +82,7 @@ def test_what_is_older_is_not_waited_for(blank: Page) -> None:
 def test_what_will_be_in_view_is_tried_again_without_a_connection(blank: Page) -> None:
     asked, loaded = run(
         blank,
-        "feed",
+        "job/feed",
         SET_UP
         + """answer = async () => { throw new Error("503"); };
         feed.start();
@@ -295,7 +295,7 @@ def test_a_dead_connection_can_be_replaced_before_the_browser_notices(blank: Pag
 def test_jitter_takes_away_at_most_half_of_a_wait(blank: Page) -> None:
     shortest, longest = run(
         blank,
-        "backoff",
+        "core/backoff",
         """const waits = Array.from({ length: 400 }, (_, i) => m.backoffMs(i % 8));
         return [Math.min(...waits), Math.max(...waits)];""",
     )

@@ -9,8 +9,8 @@ pytestmark = pytest.mark.browser
 
 # A calm job of 15 minutes with one window of 2 s, drawn 1000 px wide.
 SET_UP = """
-const { WindowRing } = await import('/static/curtail/js/ring.js');
-const { Intervals } = await import('/static/curtail/js/intervals.js');
+const { WindowRing } = await import('/static/curtail/js/chart/ring.js');
+const { Intervals } = await import('/static/curtail/js/chart/intervals.js');
 const ring = new WindowRing();
 const intervals = new Intervals();
 const times = Array.from({ length: 18_000 }, (_, i) => i * 50);
@@ -24,7 +24,7 @@ const draw = (range, more = {}) => m.figure({
 
 
 def figure(blank: Page, body: str) -> Any:
-    return run(blank, "figure", SET_UP + body)
+    return run(blank, "chart/figure", SET_UP + body)
 
 
 def test_a_spike_of_50_ms_is_as_high_at_any_zoom(blank: Page) -> None:
@@ -107,7 +107,7 @@ def test_the_page_paints_the_spike(blank: Page) -> None:
     """Not only in numbers: the pixels above the calm line are coloured, at full zoom out."""
     counts = figure(
         blank,
-        """const { paint } = await import('/static/curtail/js/paint.js');
+        """const { paint } = await import('/static/curtail/js/chart/paint.js');
         const canvas = document.createElement("canvas");
         const made = draw([0, 900_000]);
         const colours = new Proxy({}, { get: () => "#000" });

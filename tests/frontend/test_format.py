@@ -36,7 +36,7 @@ SPACE = "\u00a0"
 def test_three_significant_digits_and_a_unit(
     blank: Page, kind: str, number: Any, text: str
 ) -> None:
-    shown = run(blank, "format", "return m.text(m[given[0]](given[1]));", [kind, number])
+    shown = run(blank, "core/format", "return m.text(m[given[0]](given[1]));", [kind, number])
     assert shown.replace(SPACE, " ") == text
 
 
@@ -52,14 +52,14 @@ def test_three_significant_digits_and_a_unit(
     ],
 )
 def test_an_age_is_rough(blank: Page, ms: int, text: str) -> None:
-    assert run(blank, "format", "return m.age(given);", ms) == text
+    assert run(blank, "core/format", "return m.age(given);", ms) == text
 
 
 def test_times_are_local_or_utc_and_say_which(blank: Page) -> None:
     """The browser of these tests stands in Berlin."""
     shown = run(
         blank,
-        "times",
+        "core/times",
         """return ["local", "utc"].map((zone) =>
           [m.windowTime(given, zone), m.dayTime(given, zone), m.zoneName(given, zone)]);""",
         1_781_000_000_050,
@@ -75,7 +75,7 @@ def test_times_are_local_or_utc_and_say_which(blank: Page) -> None:
 def test_a_latency_axis_holds_its_values_between_round_marks(
     blank: Page, low: float, high: float, scale: str
 ) -> None:
-    axis = run(blank, "axes", "return m.latencyAxis(...given);", [low, high, scale])
+    axis = run(blank, "chart/axes", "return m.latencyAxis(...given);", [low, high, scale])
     bottom, top = (10**end if scale == "log" else end for end in axis["range"])
     assert bottom <= low
     assert top >= high
@@ -86,7 +86,7 @@ def test_a_latency_axis_holds_its_values_between_round_marks(
 def test_an_axis_without_data_still_has_marks(blank: Page) -> None:
     counts = run(
         blank,
-        "axes",
+        "chart/axes",
         """return ["log", "linear"].map((scale) =>
           m.latencyAxis(Infinity, -Infinity, scale).values.length);""",
     )

@@ -14,7 +14,7 @@ Told = list[tuple[int, int | None]]
 def goes_on(blank: Page, told: Told) -> Any:
     return run(
         blank,
-        "health",
+        "job/health",
         """const lateness = new m.Lateness();
         return given.map(([s, late]) => lateness.told(late, s * 1000)).at(-1);""",
         told,
@@ -41,7 +41,7 @@ def test_lateness_is_only_seen_where_it_goes_on(blank: Page, told: Told, expecte
 def test_late_parts_are_no_losses(blank: Page) -> None:
     lost, late, line = run(
         blank,
-        "health",
+        "job/health",
         "return [m.losses(given), m.lateParts(given), m.healthLine(given)];",
         {"dropped": 0, "late": 3, "lost_parts": 0},
     )
@@ -51,6 +51,6 @@ def test_late_parts_are_no_losses(blank: Page) -> None:
 
 
 def test_what_was_lost_is_told_apart_from_what_was_late(blank: Page) -> None:
-    line = run(blank, "health", "return m.healthLine(given);", {"lost_parts": 2, "late": 1})
+    line = run(blank, "job/health", "return m.healthLine(given);", {"lost_parts": 2, "late": 1})
     assert "2 parts lost between executor and collector; the chart lacks what they held" in line
     assert "1 part came too late" in line

@@ -15,9 +15,9 @@ from playwright.sync_api import Browser, Page, expect
 from redis import Redis
 
 from dashboard.testing.stack import Stack
-from tests.frontend import fleet, planted
+from tests.frontend import fleet, stored_job
 from tests.frontend.modules import run
-from tests.frontend.standin import Answer, StandIn, render
+from tests.frontend.static_server import Answer, StandIn, render
 from tests.waiting import until
 
 pytestmark = pytest.mark.browser
@@ -59,7 +59,7 @@ class Found:
 @pytest.fixture(scope="module")
 def found(served: Stack, chromium: Browser) -> Iterator[Found]:
     redis = Redis.from_url(served.redis.url)
-    planted.plant(redis, now_ms(), 90)
+    stored_job.plant(redis, now_ms(), 90)
     context = chromium.new_context(
         viewport={"width": 1440, "height": 900}, timezone_id="Europe/Berlin"
     )
@@ -72,7 +72,7 @@ def found(served: Stack, chromium: Browser) -> Iterator[Found]:
     expect(page).to_have_url(f"{served.url}/")
 
     def incident() -> Any:
-        planted.beat(redis, now_ms())
+        stored_job.beat(redis, now_ms())
         path = f"{served.url}/api/v1/incidents?kind=scheduled_shadowsync"
         return page.request.get(path).json()["items"]
 
@@ -121,7 +121,7 @@ def test_it_shows_what_the_detector_found(found: Found) -> None:
 
     table = page.locator(".table-one tbody tr")
     expect(table).to_have_count(len(evidence["table"]))
-    whole = [row for row in evidence["table"] if row["compactions"] == planted.STORES]
+    whole = [row for row in evidence["table"] if row["compactions"] == stored_job.STORES]
     expect(page.locator(".table-one tr[data-occurrence]")).to_have_count(len(whole))
 
 
@@ -164,7 +164,7 @@ def test_when_its_windows_are_gone_it_says_so_and_shows_no_empty_chart(found: Fo
 def _copy(found: Found, **changes: Any) -> int:
     """A resolved incident like the one found."""
     columns = {
-        "job_id": planted.JOB,
+        "job_id": stored_job.JOB,
         **{name: found.incident[name] for name in ("kind", "title", "severity", "onset_ms")},
         "state": "resolved",
         "end_ms": now_ms(),
@@ -258,7 +258,7 @@ def test_who_may_only_look_sees_no_buttons_and_a_server_that_is_away_is_said(
 def test_a_technique_that_is_not_here_is_said_to_be_missing(blank: Page) -> None:
     words = run(
         blank,
-        "remedy",
+        "incident/remedy",
         """const says = (technique, cards) =>
           m.remedy(technique, cards).map((node) => node.textContent).join(" ");
         return [says(null, null), says("telepathy", []), says("echo", null),
@@ -273,7 +273,7 @@ def test_a_technique_that_is_not_here_is_said_to_be_missing(blank: Page) -> None
 def test_a_chance_in_words(blank: Page) -> None:
     words = run(
         blank,
-        "evidence",
+        "incident/evidence",
         """return [0.7, 0.04, 0.00031, 3.7e-6, 8e-8, 2e-10, 0, NaN].map(m.odds)
           .concat([0.00031, 3.7e-6, 0].map(m.chance));""",
     )
@@ -295,7 +295,7 @@ def test_a_chance_in_words(blank: Page) -> None:
 def test_the_view_around_an_occurrence(blank: Page) -> None:
     ranges = run(
         blank,
-        "zoomed",
+        "chart/zoomed",
         "return [[10_000, 10_400], [0, 12_000], [0, 120_000]].map((span) => m.around(span));",
     )
     # A short one with what leads to it and follows; a long one nearly fills the view.

@@ -15,7 +15,7 @@ const kept = new m.Intervals();
 def test_an_interval_that_comes_again_is_kept_once(blank: Page) -> None:
     size = run(
         blank,
-        "intervals",
+        "chart/intervals",
         MADE
         + "kept.put([pause(5, 9)]); kept.put([pause(5, 9), pause(5, 9, '2')]); return kept.size;",
     )
@@ -25,7 +25,7 @@ def test_an_interval_that_comes_again_is_kept_once(blank: Page) -> None:
 def test_those_that_overlap_a_range_are_found(blank: Page) -> None:
     starts = run(
         blank,
-        "intervals",
+        "chart/intervals",
         MADE
         + """
         kept.put([pause(0, 10), pause(90, 120), pause(150, 160), pause(300, 310)]);
@@ -37,7 +37,7 @@ def test_those_that_overlap_a_range_are_found(blank: Page) -> None:
 def test_what_is_older_than_the_ring_is_forgotten(blank: Page) -> None:
     size = run(
         blank,
-        "intervals",
+        "chart/intervals",
         MADE
         + """
         for (let i = 0; i < 1000; i += 1) kept.put([pause(i * 10_000, i * 10_000 + 5)]);
@@ -50,7 +50,7 @@ def test_what_is_older_than_the_ring_is_forgotten(blank: Page) -> None:
 def test_they_are_found_by_time_whatever_order_they_came_in(blank: Page) -> None:
     starts = run(
         blank,
-        "intervals",
+        "chart/intervals",
         MADE
         + """
         kept.put([pause(300, 310)]);
@@ -63,7 +63,7 @@ def test_they_are_found_by_time_whatever_order_they_came_in(blank: Page) -> None
 def test_a_frozen_copy_keeps_what_the_original_forgets(blank: Page) -> None:
     sizes = run(
         blank,
-        "intervals",
+        "chart/intervals",
         MADE
         + """
         kept.put([pause(0, 10)]);

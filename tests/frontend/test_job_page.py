@@ -17,7 +17,7 @@ from tests.frontend.live import (
     wait_for_all,
     wait_for_chart,
 )
-from tests.frontend.standin import Answer
+from tests.frontend.static_server import Answer
 from tests.waiting import until
 
 pytestmark = pytest.mark.browser

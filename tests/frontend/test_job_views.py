@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 
 from tests.frontend import fleet
 from tests.frontend.live import JOB, Live, chart, now_ms, until_live, wait_for_chart
-from tests.frontend.standin import Answer
+from tests.frontend.static_server import Answer
 
 pytestmark = pytest.mark.browser
 
@@ -43,7 +43,8 @@ def test_a_jump_beyond_the_live_ring_is_fetched(live: Live, page: Page) -> None:
     wait_for_chart(page)
     at_ms = (now_ms() - 2_400_000) // 1000 * 1000
     text = page.evaluate(
-        "async (ms) => (await import('/static/curtail/js/times.js')).toField(ms, 'local')", at_ms
+        "async (ms) => (await import('/static/curtail/js/core/times.js')).toField(ms, 'local')",
+        at_ms,
     )
     with page.expect_request("**/windows?*") as fetch:
         page.get_by_label("Jump to").fill(text)

@@ -27,7 +27,7 @@ await settle();
 
 
 def job_list(blank: Page, body: str) -> Any:
-    return run(blank, "joblist", SET_UP + body)
+    return run(blank, "fleet/joblist", SET_UP + body)
 
 
 def test_it_does_not_poll_while_the_socket_is_up(blank: Page) -> None:

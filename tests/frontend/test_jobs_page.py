@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Page, WebSocketRoute, expect
 
 from tests.frontend import fleet, synthetic
-from tests.frontend.standin import Answer, StandIn, render
+from tests.frontend.static_server import Answer, StandIn, render
 
 pytestmark = pytest.mark.browser
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.frontend.standin import ROOT, StandIn, render
+from tests.frontend.static_server import ROOT, StandIn, render
 
 pytestmark = pytest.mark.browser
 

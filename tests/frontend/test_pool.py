@@ -13,7 +13,7 @@ pytestmark = pytest.mark.browser
 
 # A pool of `many` instances of one operator; the last has a queue that grows with each window.
 SET_UP = """
-const { WindowRing } = await import('/static/curtail/js/ring.js');
+const { WindowRing } = await import('/static/curtail/js/chart/ring.js');
 const pool = (times, many, more = {}) => ({
   name: "scores", host: "a", policy: "round-robin", operators: ["score"], replaced: 0,
   handed_out_again: 0, held_chunks: times.map(() => 1),
@@ -34,7 +34,7 @@ const filled = (many, more = {}) => {
 def queues(blank: Page, many: int) -> Any:
     return run(
         blank,
-        "poolpanels",
+        "job/poolpanels",
         SET_UP
         + """const ring = filled(given);
         const number = ring.newest;
@@ -55,9 +55,9 @@ def test_of_many_the_longest_queue_is_shown_and_whose_it_is(blank: Page) -> None
 def test_a_job_without_a_pool_has_no_panels_for_it(blank: Page) -> None:
     without, having = run(
         blank,
-        "figure",
+        "chart/figure",
         SET_UP
-        + """const { Intervals } = await import('/static/curtail/js/intervals.js');
+        + """const { Intervals } = await import('/static/curtail/js/chart/intervals.js');
         const titles = (ring) => m.figure({ ring, intervals: new Intervals(), range: [0, 60_000],
           scale: "log", which: "processed", zone: "utc", hidden: new Set(), colours: {},
           width: 1000, state: "there" }).heads.map(({ title }) => title);
@@ -75,7 +75,7 @@ def test_a_job_without_a_pool_has_no_panels_for_it(blank: Page) -> None:
 def now(blank: Page, changes: str, end_ms: int = 11_000) -> Any:
     return run(
         blank,
-        "poolstats",
+        "job/poolstats",
         SET_UP
         + f"""const ring = filled(2, {changes});
         const {{ operators: [{{ instances }}], ...found }} =
@@ -100,7 +100,7 @@ def test_one_that_is_busy_while_chunks_wait_is_behind_and_the_other_is_not(
 def test_one_that_is_busy_and_has_done_nothing_is_stuck(blank: Page) -> None:
     found = run(
         blank,
-        "poolstats",
+        "job/poolstats",
         SET_UP
         + """const ring = new WindowRing();
         const times = Array.from({ length: 200 }, (_, i) => 1000 + i * 50);

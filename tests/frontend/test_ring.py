@@ -21,7 +21,7 @@ const held = (ring) => {
 def test_windows_come_out_in_order_whatever_order_they_came_in(blank: Page) -> None:
     held = run(
         blank,
-        "ring",
+        "chart/ring",
         READ
         + """
         const ring = new m.WindowRing({ capacity: 100 });
@@ -35,7 +35,7 @@ def test_windows_come_out_in_order_whatever_order_they_came_in(blank: Page) -> N
 def test_the_oldest_windows_make_room_for_new_ones(blank: Page) -> None:
     size, held = run(
         blank,
-        "ring",
+        "chart/ring",
         READ
         + """
         const ring = new m.WindowRing({ capacity: 3 });
@@ -50,7 +50,7 @@ def test_the_oldest_windows_make_room_for_new_ones(blank: Page) -> None:
 def test_a_jump_in_time_leaves_nothing_of_the_windows_before_it(blank: Page) -> None:
     size, held, last = run(
         blank,
-        "ring",
+        "chart/ring",
         READ
         + """
         const ring = new m.WindowRing({ capacity: 4 });
@@ -64,7 +64,7 @@ def test_a_jump_in_time_leaves_nothing_of_the_windows_before_it(blank: Page) -> 
 def test_a_window_that_comes_twice_is_held_once_with_its_last_values(blank: Page) -> None:
     size, held = run(
         blank,
-        "ring",
+        "chart/ring",
         READ
         + """
         const ring = new m.WindowRing({ capacity: 9 });
@@ -78,7 +78,7 @@ def test_a_window_that_comes_twice_is_held_once_with_its_last_values(blank: Page
 def test_null_is_no_value_and_zero_is_one(blank: Page) -> None:
     values = run(
         blank,
-        "ring",
+        "chart/ring",
         """
         const ring = new m.WindowRing({ capacity: 9 });
         ring.put(batch([0, 50], { p50: [null, 0] }));
@@ -90,7 +90,7 @@ def test_null_is_no_value_and_zero_is_one(blank: Page) -> None:
 def test_a_host_is_forgotten_once_its_last_window_is_gone(blank: Page) -> None:
     hosts = run(
         blank,
-        "ring",
+        "chart/ring",
         """
         const ring = new m.WindowRing({ capacity: 4 });
         const after = [];
@@ -106,7 +106,7 @@ def test_a_host_is_forgotten_once_its_last_window_is_gone(blank: Page) -> None:
 def test_a_frozen_ring_takes_what_was_missing_but_never_moves_on(blank: Page) -> None:
     held, moved = run(
         blank,
-        "ring",
+        "chart/ring",
         READ
         + """
         const ring = new m.WindowRing({ capacity: 4 });

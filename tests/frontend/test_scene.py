@@ -24,7 +24,7 @@ const within = ([start, end]) => [start - NOW, end - NOW];
 
 
 def scene(blank: Page, body: str) -> Any:
-    return run(blank, "scene", SET_UP + body)
+    return run(blank, "chart/scene", SET_UP + body)
 
 
 def test_zooming_in_on_a_live_view_keeps_its_right_edge(blank: Page) -> None:

@@ -16,13 +16,13 @@ def test_what_is_written_is_read_again(blank: Page) -> None:
         "compare": {"a": [5, 10], "b": [10, 15]},
         "incident": 12,
     }
-    assert run(blank, "urlstate", "return m.parse(m.format(given));", state) == state
+    assert run(blank, "job/urlstate", "return m.parse(m.format(given));", state) == state
 
 
 def test_a_live_view_has_no_range_in_its_address(blank: Page) -> None:
     text = run(
         blank,
-        "urlstate",
+        "job/urlstate",
         """return m.format({ range: null, spanMs: 300000, scale: "log", which: "processed",
                              hidden: new Set(), compare: null, incident: null });""",
     )
@@ -43,7 +43,7 @@ def test_a_live_view_has_no_range_in_its_address(blank: Page) -> None:
     ],
 )
 def test_nonsense_in_an_address_is_as_if_it_were_not_there(blank: Page, query: str) -> None:
-    assert run(blank, "urlstate", "return m.parse(given);", query) == {
+    assert run(blank, "job/urlstate", "return m.parse(given);", query) == {
         "range": None,
         "spanMs": None,
         "scale": None,

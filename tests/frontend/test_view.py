@@ -13,7 +13,7 @@ NOW = 1_000_000_000
 def test_following_the_right_edge_is_now_so_that_silence_shows(blank: Page) -> None:
     ranges = run(
         blank,
-        "view",
+        "chart/view",
         """const view = new m.View(60_000);
         return [view.range(given, given - 800), view.range(given, given - 20_000),
                 view.range(given, given - 3_600_000), view.range(given, null)];""",
@@ -27,7 +27,7 @@ def test_following_the_right_edge_is_now_so_that_silence_shows(blank: Page) -> N
 def test_a_paused_view_stays_where_it_is(blank: Page) -> None:
     ranges = run(
         blank,
-        "view",
+        "chart/view",
         """const view = new m.View(60_000);
         view.pause([1000, 61_000]);
         const held = view.range(given, given);
@@ -80,7 +80,7 @@ def test_the_status_never_looks_healthy_while_no_data_comes(
         "lastMs": NOW - 700,
         "nowMs": NOW,
     } | changes
-    status = run(blank, "status", "return m.pageStatus(given);", given)
+    status = run(blank, "job/status", "return m.pageStatus(given);", given)
     assert status["state"] == state
     assert f"{status['word']} {status['detail']}".strip() == words
     assert (status["tone"] == "good") == (state == "live")
@@ -89,8 +89,8 @@ def test_the_status_never_looks_healthy_while_no_data_comes(
 def test_current_numbers_name_the_window_they_are_from(blank: Page) -> None:
     worst, rate, host = run(
         blank,
-        "stats",
-        """const { WindowRing } = await import('/static/curtail/js/ring.js');
+        "job/stats",
+        """const { WindowRing } = await import('/static/curtail/js/chart/ring.js');
         const ring = new WindowRing();
         ring.put({ ...batch([0, 50, 100, 150], { p999: [40, null, 2000, 50] }),
                    cpu: { a: [10, 20, 30, 40], b: [50, null, null, 60] } });
@@ -105,8 +105,8 @@ def test_current_numbers_name_the_window_they_are_from(blank: Page) -> None:
 def test_the_cursor_finds_the_worst_window_in_reach(blank: Page) -> None:
     found = run(
         blank,
-        "stats",
-        """const { WindowRing } = await import('/static/curtail/js/ring.js');
+        "job/stats",
+        """const { WindowRing } = await import('/static/curtail/js/chart/ring.js');
         const ring = new WindowRing();
         ring.put(batch([0, 50, 100, 150, 200], { p999: [40, 41, 2000, 42, null] }));
         return [m.windowNear(ring, 10, 150), m.windowNear(ring, 10, 30),

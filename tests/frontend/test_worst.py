@@ -23,7 +23,9 @@ def test_the_worst_comes_first(blank: Page) -> None:
         job("incident", p99_ms=5, open_incidents=1),
         job("old server"),
     ]
-    order = run(blank, "worst", "return given.toSorted(m.byWorst).map(({ query }) => query);", jobs)
+    order = run(
+        blank, "fleet/worst", "return given.toSorted(m.byWorst).map(({ query }) => query);", jobs
+    )
     assert order == [
         "incident",
         "far over",
@@ -39,7 +41,7 @@ def test_the_worst_comes_first(blank: Page) -> None:
 def test_a_job_that_sends_nothing_does_not_count_as_over_its_slo(blank: Page) -> None:
     violates = run(
         blank,
-        "worst",
+        "fleet/worst",
         "return given.map(m.violates);",
         [
             job("a", p99_ms=600, slo={"p99_ms": 500}),
@@ -73,7 +75,7 @@ def test_jobs_are_found_by_words_state_and_tag(
     ]
     got = run(
         blank,
-        "worst",
+        "fleet/worst",
         "return given[0].filter((job) => m.matches(job, given[1])).map(({ query }) => query);",
         [jobs, {"words": [], "state": "", "tag": "", **wanted}],
     )
@@ -81,11 +83,14 @@ def test_jobs_are_found_by_words_state_and_tag(
 
 
 def test_a_sparkline_leaves_gaps_and_draws_a_lone_value(blank: Page) -> None:
-    path = run(blank, "sparkline", "return m.sparkPath([10, 20, null, 5], 20);")
+    path = run(blank, "fleet/sparkline", "return m.sparkPath([10, 20, null, 5], 20);")
     assert path.count("M") == 2
     assert path.startswith("M2.0,12.0L2.0,12.0L40.7,2.0M118.0,")
-    assert run(blank, "sparkline", "return m.sparkPath([null, null], 20);") == ""
+    assert run(blank, "fleet/sparkline", "return m.sparkPath([null, null], 20);") == ""
 
 
 def test_tags_are_read_from_what_was_typed(blank: Page) -> None:
-    assert run(blank, "jobedit", 'return m.tagsOf(" eu, payments,,eu ");') == ["eu", "payments"]
+    assert run(blank, "fleet/jobedit", 'return m.tagsOf(" eu, payments,,eu ");') == [
+        "eu",
+        "payments",
+    ]

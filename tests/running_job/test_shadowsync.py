@@ -13,13 +13,13 @@ import pytest
 from playwright.sync_api import Page, expect
 from redis import Redis
 
-from collectors import keys
-from dashboard import activities, windows
-from dashboard.history import History
+from collectors.formats import keys
+from dashboard.series import activities, windows
+from dashboard.series.history import History
 from dashboard.store import Entry
 from dashboard.testing.running import Running
 from dashboard.testing.stack import Stack, stack
-from techniques.detectors.checkpoints import Stage, stages
+from techniques.detection.checkpoints import Stage, stages
 from tests.end_to_end.conftest import JOB_ID, PATIENCE_MS, log_in
 from tests.waiting import until
 

@@ -4,10 +4,10 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from techniques.detectors import chance
+from techniques.detection import chance
 from techniques.intervals import Interval, Intervals
 from techniques.view import WINDOW_MS, View
-from tests.techniques.traces import START_MS, Setting, trace
+from tests.techniques.detection.traces import START_MS, Setting, trace
 
 MADE = st.builds(
     Interval,

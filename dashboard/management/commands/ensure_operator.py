@@ -8,8 +8,8 @@ from django.contrib.auth import get_user_model
 from django.core.management.base import BaseCommand
 from django.db import IntegrityError, transaction
 
-from dashboard import audit
-from dashboard.roles import Role
+from dashboard.accounts import audit
+from dashboard.accounts.roles import Role
 
 PASSWORD_BYTES = 12
 
@@ -32,7 +32,7 @@ class Command(BaseCommand):
         password = secrets.token_urlsafe(PASSWORD_BYTES)
         try:
             with transaction.atomic():
-                # A superuser is an admin (`dashboard.roles`).
+                # A superuser is an admin (`dashboard.accounts.roles`).
                 users.create_superuser(username=username, password=password)
                 audit.record("curtail", "user.added", username, after={"role": Role.ADMIN})
         except IntegrityError:

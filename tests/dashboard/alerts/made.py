@@ -5,9 +5,9 @@ from typing import Any
 
 from dashboard.alerts import signing
 from dashboard.alerts.events import Event, Severity, Type
-from dashboard.judging import telling
 from dashboard.models import Endpoint, Run, Slo
-from tests.made import START_MS
+from dashboard.slo import notifications
+from tests.factories import START_MS
 
 OPENED = Event(
     type=Type.INCIDENT_OPENED,
@@ -39,9 +39,9 @@ REFUSED = Event(
 )
 
 SLO = Slo(job_id="orders.scored", p99_ms=500.0)
-VIOLATED = telling.violated(SLO, START_MS, 812.345)
-RESTORED = telling.restored(SLO, START_MS, START_MS + 90_000)
-LOST = telling.lost(
+VIOLATED = notifications.violated(SLO, START_MS, 812.345)
+RESTORED = notifications.restored(SLO, START_MS, START_MS + 90_000)
+LOST = notifications.lost(
     Run(job_id="orders.scored", driver_host="node-a", application_id="local-1"), START_MS
 )
 

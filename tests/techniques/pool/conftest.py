@@ -6,7 +6,7 @@ from contextlib import suppress
 
 import pytest
 
-from techniques.pool.ring import Ring
+from techniques.pool.osrbuffer.ring import Ring
 
 MakeRing = Callable[[int], Ring]
 

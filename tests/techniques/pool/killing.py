@@ -9,7 +9,7 @@ import functools
 import re
 from typing import Any
 
-from techniques.pool import compiled
+from techniques.pool.osrbuffer import compiled
 
 _ATOMIC = r"\b(cmpxchg|atomicrmw|store atomic|load atomic)\b"
 _CALL = r"call i(32|64) @(syscall|memcpy|write|read|ppoll)\("

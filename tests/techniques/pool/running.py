@@ -11,12 +11,12 @@ from typing import Any
 import pyarrow as pa
 
 from techniques.pool import attachment, control
-from techniques.pool.identity import Process
+from techniques.pool.host.identity import Process
 from techniques.pool.on_spark import made
 from techniques.pool.page import READY, Page
+from techniques.pool.page_words import InstanceWord
 from techniques.pool.plan import Operator, Plan
 from techniques.pool.task import through
-from techniques.pool.words import InstanceWord
 from tests.waiting import until
 
 # Beside other load a supervisor's imports alone can take many seconds.

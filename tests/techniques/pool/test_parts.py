@@ -10,13 +10,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from collectors import buckets
-from techniques.pool import arrivals, chunks, planted, policies
+from collectors.formats import buckets
+from techniques.pool import chunks, policies
 from techniques.pool.chunks import Garbled, Head
 from techniques.pool.on_spark import made
 from techniques.pool.page import BUCKETS, MAX_US, MOST_SLOTS, READY, Page, WrongPage, bucket_of
 from techniques.pool.plan import Plan
-from techniques.pool.topologies import TOPOLOGIES, Topology
+from techniques.pool.workload import arrivals, heterogeneity
+from techniques.pool.workload.topologies import TOPOLOGIES, Topology
 from tests.techniques.pool import operators
 
 
@@ -208,7 +209,7 @@ def test_a_trace_is_read_as_it_was_recorded(tmp_path: Path) -> None:
 
 
 def test_skewed_costs_are_mostly_small_and_sometimes_large() -> None:
-    costs = planted.skewed_us(20_000, 1_000, 50_000, seed=1)
+    costs = heterogeneity.skewed_us(20_000, 1_000, 50_000, seed=1)
     assert costs.min() >= 1_000
     assert costs.max() <= 50_000
     assert np.median(costs) < 2_500

@@ -16,13 +16,13 @@ import pyarrow as pa
 import pytest
 
 from techniques.pool import attachment, control
-from techniques.pool.identity import Process
+from techniques.pool.host.identity import Process
+from techniques.pool.host.meeting_place import PREFIX, YOUNG_S, Meeting, sweep
 from techniques.pool.on_spark import made
 from techniques.pool.owner import InstancesDied, OperatorFailed, OperatorNotLoaded
 from techniques.pool.page import INSTANCE_WORDS
-from techniques.pool.place import PREFIX, YOUNG_S, Meeting, sweep
+from techniques.pool.page_words import HeaderWord, InstanceWord
 from techniques.pool.plan import Operator
-from techniques.pool.words import HeaderWord, InstanceWord
 from tests.techniques.pool import endless, operators
 from tests.techniques.pool.operators import rows
 from tests.techniques.pool.running import PATIENCE_S, Driven, driven, running

@@ -18,9 +18,9 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from techniques.pool import control, pooled
-from techniques.pool.identity import Process
+from techniques.pool.host.identity import Process
 from techniques.pool.page import Page
-from techniques.pool.words import InstanceWord, SlotWord
+from techniques.pool.page_words import InstanceWord, SlotWord
 from tests.techniques.pool.running import PATIENCE_S
 from tests.waiting import until
 

@@ -10,7 +10,7 @@ from techniques.options import checked
 from techniques.shadowsync.controller import conditions, decide
 from techniques.shadowsync.technique import TECHNIQUE
 from techniques.view import View
-from tests.techniques.traces import Setting, trace
+from tests.techniques.detection.traces import Setting, trace
 
 SCHEDULED = Setting(in_phase=(0,))
 STATISTICAL = Setting(in_phase=(0, 1), stages_in_phase=True)

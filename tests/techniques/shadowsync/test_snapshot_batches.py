@@ -12,7 +12,7 @@ from techniques.shadowsync.snapshot_batches import snapshot_stages, with_changel
 from techniques.shadowsync.snapshots import offset
 from techniques.shadowsync.technique import TECHNIQUE
 from techniques.view import WINDOW_MS, Interval, View
-from tests.techniques.traces import Setting, trace
+from tests.techniques.detection.traces import Setting, trace
 
 PARTITIONS = 8
 EVERY = 10

@@ -8,8 +8,8 @@ from techniques.shadowsync.controller import decide
 from techniques.shadowsync.picture import figure
 from techniques.shadowsync.technique import TECHNIQUE
 from techniques.view import WINDOW_MS, Interval, View
+from tests.techniques.detection.traces import Setting, moved, trace
 from tests.techniques.shadowsync.curves import compacting
-from tests.techniques.traces import Setting, moved, trace
 
 STATISTICAL = trace(Setting(in_phase=(0, 1), stages_in_phase=True))
 SCHEDULED = trace(Setting(in_phase=(0,)))

@@ -1,0 +1,1 @@
+"""Bytes and values that the collector writes and the dashboard reads. Standard library only."""

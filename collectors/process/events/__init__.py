@@ -1,0 +1,1 @@
+"""What Spark, RocksDB and the JVMs said, read as intervals and counts."""

@@ -1,0 +1,139 @@
+"""Spark's progress events, reduced to what a frame carries."""
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from collectors.formats.codec import Garbled
+from collectors.formats.wire import PHASES, Batch
+
+
+@dataclass(frozen=True)
+class StateOperator:
+    """One stateful operator in one batch, as Spark numbers them: by its place in the plan."""
+
+    name: str
+    rows_total: int
+    rows_updated: int
+    rows_dropped_by_watermark: int
+    commit_ms: int
+    memory_bytes: int
+
+
+@dataclass(frozen=True)
+class Progress:
+    """What is not known is None, never 0.
+
+    Behind are what the sources have and the batch did not take: rows where a source's offsets
+    count rows, offsets in the source's own unit (Kafka: records, the rate source: seconds), files.
+    Each is a sum over the sources that say so.
+    """
+
+    query_id: str
+    run_id: str
+    batch: Batch | None
+    backlog_rows: int | None
+    rows_out: int | None = None
+    operators: tuple[StateOperator, ...] = ()
+    offsets_behind: int | None = None
+    files_behind: int | None = None
+
+
+def parse(payload: bytes) -> Progress:
+    try:
+        event = json.loads(payload)
+        sources = event["sources"]
+        return Progress(
+            query_id=event["id"],
+            run_id=event["runId"],
+            batch=_batch(event),
+            backlog_rows=_known_sum(map(_rows_behind, sources)),
+            rows_out=_rows_out(event.get("sink") or {}),
+            operators=tuple(map(_operator, event.get("stateOperators") or ())),
+            offsets_behind=_known_sum(map(_offsets_behind, sources)),
+            files_behind=_known_sum(map(_files_behind, sources)),
+        )
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise Garbled(f"a progress event without {error}") from error
+
+
+def _batch(event: Mapping[str, Any]) -> Batch | None:
+    durations_ms = event["durationMs"]
+    # Spark also reports triggers that found nothing to do: those are no micro-batches.
+    if "addBatch" not in durations_ms:
+        return None
+    return Batch(
+        batch_id=event["batchId"],
+        start_ms=round(datetime.fromisoformat(event["timestamp"]).timestamp() * 1000),
+        duration_ms=durations_ms["triggerExecution"],
+        rows_in=event["numInputRows"],
+        phases_ms=tuple(max(0, durations_ms.get(phase, 0)) for phase in PHASES),
+    )
+
+
+def _operator(told: Mapping[str, Any]) -> StateOperator:
+    return StateOperator(
+        name=str(told.get("operatorName", "")),
+        rows_total=max(0, told.get("numRowsTotal", 0)),
+        rows_updated=max(0, told.get("numRowsUpdated", 0)),
+        rows_dropped_by_watermark=max(0, told.get("numRowsDroppedByWatermark", 0)),
+        commit_ms=max(0, told.get("commitTimeMs", 0)),
+        memory_bytes=max(0, told.get("memoryUsedBytes", 0)),
+    )
+
+
+def _rows_out(sink: Mapping[str, Any]) -> int | None:
+    """Most sinks do not count: Spark then says −1."""
+    rows = sink.get("numOutputRows")
+    return rows if isinstance(rows, int) and rows >= 0 else None
+
+
+def _known_sum(numbers: Iterable[int | None]) -> int | None:
+    known = [number for number in numbers if number is not None]
+    return sum(known) if known else None
+
+
+def _rows_behind(source: Mapping[str, Any]) -> int | None:
+    """Kafka's offsets are known to count rows; of others it shows, when they move with the rows."""
+    rows = source.get("numInputRows")
+    moved = _distance(source.get("startOffset"), source.get("endOffset"))
+    if (rows and rows == moved) or str(source.get("description", "")).startswith("Kafka"):
+        return _offsets_behind(source)
+    return None
+
+
+def _offsets_behind(source: Mapping[str, Any]) -> int | None:
+    return _distance(source.get("endOffset"), source.get("latestOffset"))
+
+
+def _files_behind(source: Mapping[str, Any]) -> int | None:
+    files = (source.get("metrics") or {}).get("numFilesOutstanding")
+    return max(0, int(files)) if files is not None else None
+
+
+def _distance(end: Any, latest: Any) -> int | None:
+    """From one offset to a later one: numbers, or topic → partition → number as Kafka has it.
+
+    A partition that the batch did not know yet is behind by all it has. Anything else is no number.
+    """
+    if _is_number(latest) and _is_number(end):
+        return max(0, int(latest) - int(end))
+    if not isinstance(latest, dict) or not isinstance(end, dict):
+        return None
+    behind = 0
+    for topic, partitions in latest.items():
+        taken = end.get(topic, {})
+        if not isinstance(partitions, dict) or not isinstance(taken, dict):
+            return None
+        for partition, offset in partitions.items():
+            before = taken.get(partition, 0)
+            if not _is_number(offset) or not _is_number(before):
+                return None
+            behind += max(0, offset - before)
+    return behind
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)

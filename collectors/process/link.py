@@ -1,0 +1,82 @@
+"""Messages from the driver's JVM: four bytes of length, one of kind, the payload.
+
+Written by `probe/link/Collector.scala` to this process's standard input. The pipe's end is the
+application's end. The way back, on standard output, is four bytes of length and an edition of
+orders (`collectors.process.agent`).
+"""
+
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import BinaryIO
+
+# A progress event of hundreds of state partitions is tens of kilobytes.
+MAX_PAYLOAD = 16 * 1024 * 1024
+
+
+class Kind(IntEnum):
+    # The driver's plugin was sent something of this Java class, which is no part.
+    FOREIGN = 0
+    HELLO = 1
+    PART = 2
+    QUERY_STARTED = 3
+    QUERY_PROGRESS = 4
+    QUERY_TERMINATED = 5
+    LINK_LOSS = 6
+    TASKS = 7
+    EXECUTORS = 8
+    TRAFFIC = 9
+
+
+@dataclass(frozen=True)
+class Message:
+    kind: int
+    payload: bytes
+
+
+class Inbox:
+    """The same from a pipe that hands out what it has: messages whole, in halves, many at once."""
+
+    def __init__(self) -> None:
+        self._rest = b""
+
+    def messages(self, data: bytes) -> Iterator[Message]:
+        """Those that are whole with what came now."""
+        data = self._rest + data
+        at = 0
+        while len(data) - at >= 5:
+            length = _length(data[at : at + 4])
+            if len(data) - at < 5 + length:
+                break
+            yield Message(data[at + 4], data[at + 5 : at + 5 + length])
+            at += 5 + length
+        self._rest = data[at:]
+
+
+def messages(stream: BinaryIO) -> Iterator[Message]:
+    while head := _exactly(stream, 5):
+        length = _length(head[:4])
+        payload = _exactly(stream, length) if length else b""
+        if payload is None:
+            return
+        yield Message(head[4], payload)
+
+
+def write(stream: BinaryIO, edition: bytes) -> None:
+    """To the JVM. It may have gone: then our input ends too, and that is where we notice."""
+    with suppress(BrokenPipeError):
+        stream.write(len(edition).to_bytes(4, "big") + edition)
+
+
+def _length(head: bytes) -> int:
+    length = int.from_bytes(head, "big")
+    if length > MAX_PAYLOAD:
+        # The two sides have lost step; only a new pipe puts that right.
+        raise ConnectionError(f"a message of {length} bytes on the link")
+    return length
+
+
+def _exactly(stream: BinaryIO, length: int) -> bytes | None:
+    data = stream.read(length)
+    return data if len(data) == length else None

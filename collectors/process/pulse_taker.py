@@ -1,0 +1,108 @@
+"""Takes the pulse of one run from the frames it gives. Time is that of the windows.
+
+Once per window counts are poured together as they come; all else waits for the heartbeat, because
+a window comes twenty times as often.
+"""
+
+from collections import deque
+from collections.abc import Iterable, Mapping
+
+from collectors.formats import latency
+from collectors.formats.activity import Activity, Kind
+from collectors.formats.buckets import Histogram
+from collectors.formats.coarse_buckets import Tally
+from collectors.formats.collector_load import CollectorLoad
+from collectors.formats.pulse import BIN_MS, MOST_BINS, Pulse, Recent
+from collectors.formats.wire import Frame, Health
+
+
+class PulseTaker:
+    def __init__(self) -> None:
+        self._stamped = False
+        self._processed, self._committed, self._batch_durations = Tally(), Tally(), Tally()
+        # Since the last heartbeat.
+        self._new_processed: dict[int, int] = {}
+        self._new_committed: dict[int, int] = {}
+        # Of the open bin: records, and what stands in for them where none is stamped.
+        self._bin = 0
+        self._bin_records: dict[int, int] = {}
+        self._bin_batches: dict[int, int] = {}
+        self._recent: deque[int | None] = deque(maxlen=MOST_BINS)
+        self._rows_in = self._batches = 0
+        self._flushes = self._compactions = self._failed_tasks = 0
+        self._health = Health()
+        self._backlog_rows: int | None = None
+
+    def add(self, frame: Frame, committed: Histogram, ended: Iterable[Activity] = ()) -> None:
+        """Frames come in the order of their windows."""
+        self._turn_to(frame.start_ms // BIN_MS)
+        if frame.stamped and not self._stamped:
+            self._stamped = True
+            self._recent.clear()  # those were of batches
+        _pour(self._new_processed, frame.latency.counts)
+        _pour(self._new_committed, committed.counts)
+        for batch in frame.batches:
+            self._batches += 1
+            self._rows_in += batch.rows_in
+            self._batch_durations.add(Histogram.of((batch.duration_ms * 1000,)).counts)
+        if frame.batches and not self._stamped:
+            _pour(self._bin_batches, latency.of_batches(frame.batches).counts)
+        for activity in ended:
+            self._flushes += activity.kind is Kind.FLUSH
+            self._compactions += activity.kind is Kind.COMPACTION
+        self._failed_tasks += frame.tasks.failed
+        self._health = frame.health
+        self._backlog_rows = frame.backlog_rows
+
+    def pulse(self, load: CollectorLoad, busy_share: float | None = None) -> Pulse:
+        self._settle()
+        return Pulse(
+            source=latency.source(stamped=self._stamped, batches=self._batches > 0),
+            processed=self._processed.taken(),
+            committed=self._committed.taken(),
+            batch_durations=self._batch_durations.taken(),
+            rows_in=self._rows_in,
+            batches=self._batches,
+            flushes=self._flushes,
+            compactions=self._compactions,
+            failed_tasks=self._failed_tasks,
+            health=self._health,
+            load=load,
+            busy_share=busy_share,
+            backlog_rows=self._backlog_rows,
+            recent=self._seen(),
+        )
+
+    def _turn_to(self, number: int) -> None:
+        """From one bin to a later one; those in between saw nothing."""
+        if number == self._bin:
+            return
+        if self._bin:
+            self._settle()
+            self._recent.append(self._p99_us())
+            silent = min(MOST_BINS, number - self._bin - 1)
+            self._recent.extend([None] * silent)
+        self._bin = number
+        self._bin_records, self._bin_batches = {}, {}
+
+    def _settle(self) -> None:
+        """What came since the last heartbeat joins the totals and the open bin."""
+        self._processed.add(self._new_processed)
+        self._committed.add(self._new_committed)
+        _pour(self._bin_records, self._new_processed)
+        self._new_processed, self._new_committed = {}, {}
+
+    def _p99_us(self) -> int | None:
+        counts = self._bin_records if self._stamped else self._bin_batches
+        [p99_us] = Histogram(counts).quantiles_us([0.99])
+        return None if p99_us is None else round(p99_us)
+
+    def _seen(self) -> Recent:
+        if not self._recent:
+            return Recent()
+        return Recent((self._bin - 1) * BIN_MS, tuple(self._recent))
+
+
+def _pour(into: dict[int, int], counts: Mapping[int, int]) -> None:
+    for index, count in counts.items():
+        into[index] = into.get(index, 0) + count

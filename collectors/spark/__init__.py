@@ -1,0 +1,1 @@
+"""What touches the user's Spark: session options, the probe's jar, `stamp`."""

@@ -1,0 +1,1 @@
+"""People, their roles, tokens and logins, and the audit of what they change."""

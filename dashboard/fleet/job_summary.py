@@ -1,0 +1,105 @@
+"""One job as the API and the live list show it. Pure."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from collectors.formats.announcement import Announcement
+from collectors.formats.pulse import BIN_MS, Pulse
+from dashboard.fleet.job_list import ListedJob
+from dashboard.fleet.jobs import RUNNING, Beat
+from dashboard.models import Run, TechniqueSetting
+from dashboard.series import windows
+from dashboard.steering.registered import registry
+
+NOTHING = Pulse()
+# Rounds come every second, and a busy worker leaves some out: more than this is not watching.
+WATCHED_WITHIN_MS = 10_000
+
+
+@dataclass(frozen=True)
+class Told:
+    """What a job says of itself, made ready once and shown to many."""
+
+    announcement: Announcement
+    p99_recent: Mapping[str, Any]
+    collector: Mapping[str, Any] | None
+    # The newest window that was looked at for incidents.
+    looked_ms: int | None = None
+
+    @classmethod
+    def of(cls, announcement: Announcement, looked_ms: int | None = None) -> "Told":
+        pulse = announcement.pulse
+        if pulse is None:
+            return cls(announcement, recent(NOTHING), None, looked_ms)
+        collector = windows.collector(pulse.health, pulse.load, pulse.busy_share)
+        return cls(announcement, recent(pulse), collector, looked_ms)
+
+    def is_watched(self, now_ms: int) -> bool:
+        return self.looked_ms is not None and now_ms - self.looked_ms < WATCHED_WITHIN_MS
+
+
+def told(announcements: Iterable[Announcement], looked_ms: Mapping[str, int]) -> dict[str, Told]:
+    return {each.job_id: Told.of(each, looked_ms.get(each.job_id)) for each in announcements}
+
+
+def as_dict(member: ListedJob, said: Told | None, now_ms: int) -> dict[str, Any]:
+    job, run = member.job, member.run
+    beat = Beat.newest(job, run, said.announcement if said else None)
+    state = beat.state(now_ms)
+    pulse = (said and said.announcement.pulse) or NOTHING
+    p99_recent = said.p99_recent if said else recent(NOTHING)
+    # What is true now is left out of a job that is silent; what was, has its time beside it.
+    live = state == RUNNING
+    return {
+        "id": job.id,
+        "application": job.application,
+        "query": job.query,
+        "state": state,
+        "first_seen_ms": job.first_seen_ms,
+        "last_seen_ms": beat.at_ms,
+        "run": run and _run(run),
+        "tags": list(member.tags),
+        "slo": member.slo and {"p99_ms": member.slo.p99_ms, "version": member.slo.version},
+        "p99_ms": p99_recent["p99_ms"][-1] if live and p99_recent["p99_ms"] else None,
+        "p99_source": pulse.source,
+        "p99_recent": p99_recent,
+        "backlog_rows": pulse.backlog_rows if live else None,
+        "open_incidents": member.open_incidents,
+        "incidents_last_hour": member.incidents_last_hour,
+        # Without this, no incident says nothing: nobody looked.
+        "watched": bool(live and said and said.is_watched(now_ms)),
+        "techniques": [_technique(setting) for setting in member.techniques],
+        "collector": said and said.collector,
+    }
+
+
+def recent(pulse: Pulse) -> dict[str, Any]:
+    return {
+        "start_ms": pulse.recent.start_ms,
+        "step_ms": BIN_MS,
+        # Whole µs: a thousandth of one has no more than three decimals.
+        "p99_ms": [us and us / 1000 for us in pulse.recent.p99_us],
+    }
+
+
+def _technique(setting: TechniqueSetting) -> dict[str, str]:
+    known = registry().techniques.get(setting.technique)
+    return {
+        "name": setting.technique,
+        "title": known.title if known else setting.technique,
+        "mode": setting.mode,
+        "state": setting.stand,
+    }
+
+
+def _run(run: Run) -> dict[str, Any]:
+    return {
+        "run_id": run.run_id,
+        "application_id": run.application_id,
+        "spark_version": run.spark_version,
+        "driver_host": run.driver_host,
+        "started_ms": run.started_ms,
+        "ended_ms": run.ended_ms,
+        "end_reason": run.end_reason,
+    }

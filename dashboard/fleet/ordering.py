@@ -1,0 +1,66 @@
+"""Jobs as a list: who matches and in which order. Pure.
+
+A key ends with the id, so no two jobs share a place and a list can be read page by page. With the
+worst first a job may change its place between two pages; it is then seen where it went.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from dashboard.fleet.jobs import ENDED, FAILED, STALE
+
+Item = Mapping[str, Any]
+Key = tuple[str | int | float, ...]
+
+
+def worst(item: Item) -> Key:
+    """Open incidents, then by how much the SLO is missed, then silence, then the longest tail.
+
+    What is over comes last, whatever happened to it; of that, what failed comes first.
+    """
+    return (
+        item["state"] in (ENDED, FAILED),
+        -item["open_incidents"],
+        -missed_by(item),
+        item["state"] not in (STALE, FAILED),
+        -(item["p99_ms"] or 0.0),
+        item["id"],
+    )
+
+
+def name(item: Item) -> Key:
+    # The id is application and query, in small letters.
+    return (item["id"],)
+
+
+ORDERS: Mapping[str, Callable[[Item], Key]] = {"worst": worst, "name": name}
+
+
+def missed_by(item: Item) -> float:
+    """p99 as a multiple of what was promised; 0 where the promise holds or there is none."""
+    if not item["slo"] or item["p99_ms"] is None:
+        return 0.0
+    ratio: float = item["p99_ms"] / item["slo"]["p99_ms"]
+    return ratio if ratio > 1 else 0.0
+
+
+def matching(
+    items: Iterable[Item], *, search: str = "", state: str = "", tag: str = ""
+) -> list[Item]:
+    words = search.lower().split()
+    return [
+        item
+        for item in items
+        if (not state or item["state"] == state)
+        and (not tag or tag.lower() in item["tags"])
+        and _has(item, words)
+    ]
+
+
+def _has(item: Item, words: list[str]) -> bool:
+    if not words:
+        return True
+    run: Mapping[str, str] = item["run"] or {}
+    named = (item["id"], item["application"], item["query"], item["state"], *item["tags"])
+    text = " ".join((*named, run.get("driver_host", ""), run.get("spark_version", ""))).lower()
+    return all(word in text for word in words)

@@ -1,0 +1,46 @@
+"""A job's latency in blocks of ten seconds: the samples that an effect is told from."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+
+from collectors.formats import latency
+from collectors.formats.buckets import Histogram, merged
+from collectors.formats.latency import Source
+from collectors.formats.wire import Frame
+from techniques.effect import BLOCK_MS
+
+PERCENTILES = {"p50": 0.5, "p99": 0.99, "p999": 0.999}
+
+
+@dataclass(frozen=True)
+class Block:
+    start_ms: int
+    count: int
+    p50: float
+    p99: float
+    p999: float
+
+    def as_dict(self) -> dict[str, float]:
+        return asdict(self)
+
+
+def blocks(frames: Sequence[Frame]) -> list[Block]:
+    """Blocks in which something completed, oldest first; percentiles in ms."""
+    source = latency.source(any(f.stamped for f in frames), any(f.batches for f in frames))
+    held: dict[int, list[Histogram]] = {}
+    for frame in frames:
+        histogram = frame.latency if source == Source.RECORD else latency.of_batches(frame.batches)
+        if histogram.counts:
+            held.setdefault(frame.start_ms // BLOCK_MS * BLOCK_MS, []).append(histogram)
+    return [_block(start_ms, merged(found)) for start_ms, found in sorted(held.items())]
+
+
+def _block(start_ms: int, histogram: Histogram) -> Block:
+    values = [us / 1000 for us in histogram.quantiles_us(PERCENTILES.values()) if us is not None]
+    return Block(start_ms, histogram.count, *values)
+
+
+def whole(found: Iterable[Block], start_ms: int, end_ms: int) -> list[Block]:
+    """Those that lie in the range from end to end."""
+    last_ms = end_ms - BLOCK_MS
+    return [block for block in found if start_ms <= block.start_ms <= last_ms]

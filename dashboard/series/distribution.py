@@ -1,0 +1,72 @@
+"""How the latencies of a range were spread: percentiles and the whole cumulative curve."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from collectors.formats import latency
+from collectors.formats.buckets import Histogram, merged, middle_us
+from collectors.formats.latency import Source
+from collectors.formats.wire import Frame
+from dashboard.series import windows
+
+MOST_POINTS = 200
+TAIL_FROM = 0.99
+
+# Which moment of a record ends its latency: the histogram of a frame, given the range's source.
+MOMENTS: Mapping[str, Callable[[Frame, Source], Histogram]] = {
+    "processed": windows.histogram_of,
+    # Only stamped records have a commit of their own.
+    "committed": lambda frame, _source: frame.committed,
+}
+
+
+class Spread:
+    """Takes a range piece by piece; only the end tells which source it has."""
+
+    def __init__(self, which: str = "processed") -> None:
+        self._moment = MOMENTS[which]
+        self._stamped = self._batches = False
+        self._found = {source: Histogram() for source in Source}
+
+    def add(self, frames: Sequence[Frame]) -> None:
+        self._stamped |= any(frame.stamped for frame in frames)
+        self._batches |= any(frame.batches for frame in frames)
+        for source, found in self._found.items():
+            self._found[source] = merged([found, *(self._moment(f, source) for f in frames)])
+
+    def shown(self) -> dict[str, Any]:
+        source = latency.source(self._stamped, self._batches)
+        whole = self._found[source]
+        quantiles = whole.quantiles_us(windows.QUANTILES.values())
+        return {
+            "source": source,
+            "count": whole.count,
+            **{name: windows.ms(us) for name, us in zip(windows.QUANTILES, quantiles, strict=True)},
+            "cdf": cdf(whole),
+        }
+
+
+def cdf(histogram: Histogram, most: int = MOST_POINTS) -> list[tuple[float, float]]:
+    """Points (ms, share of records that took no longer), ascending, `most` of them at most.
+
+    Half of them are for the slowest 1 %, which is what one looks for; the least and the greatest
+    latency always stay.
+    """
+    total = histogram.count
+    points: list[tuple[float, float]] = []
+    seen = 0
+    for index, count in sorted(histogram.counts.items()):
+        if count:
+            seen += count
+            points.append((round(middle_us(index) / 1000, 3), seen / total))
+    body = [point for point in points if point[1] <= TAIL_FROM]
+    tail = points[len(body) :]
+    for_tail = max(most // 2, most - len(body))
+    return _thinned(body, max(most // 2, most - len(tail))) + _thinned(tail, for_tail)
+
+
+def _thinned(points: list[tuple[float, float]], most: int) -> list[tuple[float, float]]:
+    if len(points) <= most:
+        return points
+    last = len(points) - 1
+    return [points[round(at * last / (most - 1))] for at in range(most)]

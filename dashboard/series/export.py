@@ -1,0 +1,130 @@
+"""Windows as a table: one row per window that was received, units in the names."""
+
+import csv
+import io
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from collectors.formats.latency import Source
+from collectors.formats.wire import Frame
+from dashboard.series import windows
+
+# Which moments of a record end a latency, as `windows.columns` names them.
+MOMENTS = ("latency", "committed")
+# Of each instance of an operator pool, with what `dashboard.series.pool_columns` calls it.
+POOL_COLUMNS = {
+    "pool_queued_chunks": "queued",
+    "pool_busy_percent": "busy",
+    "pool_p99_ms": "p99",
+}
+# The better the source, the later: a range has the best that any of its pieces has.
+_SOURCES = (Source.NONE, Source.BATCH, Source.RECORD)
+
+
+@dataclass(frozen=True)
+class Shape:
+    """Which columns a range has; a table needs its head before its first row."""
+
+    source: Source = Source.NONE
+    hosts: frozenset[str] = frozenset()
+    executors: frozenset[str] = frozenset()
+    operators: frozenset[int] = frozenset()
+    # Of operator pools: pool, host and instance.
+    instances: frozenset[tuple[str, str, str]] = frozenset()
+    # Where the last frame ends: what arrives after the head was written may not fit under it.
+    end_ms: int = 0
+
+    def widened(self, frames: Sequence[Frame]) -> "Shape":
+        if not frames:
+            return self
+        return Shape(
+            max(self.source, windows.source_of(frames), key=_SOURCES.index),
+            self.hosts | {sample.host for frame in frames for sample in frame.executors},
+            self.executors | {each.executor_id for frame in frames for each in frame.executors},
+            self.operators | {each.operator for frame in frames for each in frame.state},
+            self.instances | {key for frame in frames for key in _instances(frame)},
+            max(self.end_ms, frames[-1].start_ms + 1),
+        )
+
+    def names(self) -> list[str]:
+        return [
+            "time_utc",
+            "start_epoch_ms",
+            "latency_source",
+            *(_named(moment, name) for moment, name in _percentiles()),
+            "rows_in_rows",
+            "backlog_rows",
+            "tasks_running",
+            "tasks_waiting",
+            *(f"host_cpu_percent/{host}" for host in sorted(self.hosts)),
+            *(f"executor_cpu_percent/{executor}" for executor in sorted(self.executors)),
+            *(f"{name}/operator_{operator}" for name, operator in self._state()),
+            *(
+                f"{name}/{pool}@{host}/{instance}"
+                for pool, host, instance in sorted(self.instances)
+                for name in POOL_COLUMNS
+            ),
+        ]
+
+    def rows(self, frames: Sequence[Frame]) -> Iterator[list[Any]]:
+        """In the order of `names`; what a window does not have is empty, never zero."""
+        columns = windows.columns("", frames, 0, self.source)
+        state = columns["state"]
+        pooled = _by_instance(columns["pools"])
+        missing = [None] * len(frames)
+        cells = [
+            *(columns[moment][name] for moment, name in _percentiles()),
+            columns["rows_in"],
+            columns["backlog_rows"],
+            columns["tasks"]["running"],
+            columns["tasks"]["waiting"],
+            *(columns["cpu"].get(host, missing) for host in sorted(self.hosts)),
+            *(columns["process_cpu"].get(each, missing) for each in sorted(self.executors)),
+            *(state[name].get(str(operator), missing) for name, operator in self._state()),
+            *(
+                pooled[key][column] if key in pooled else missing
+                for key in sorted(self.instances)
+                for column in POOL_COLUMNS.values()
+            ),
+        ]
+        for start_ms, *values in zip(columns["t"], *cells, strict=True):
+            yield [_iso(start_ms), start_ms, self.source, *values]
+
+    def _state(self) -> list[tuple[str, int]]:
+        names = ("flushes", "compactions", "l0_files")
+        return [(name, operator) for operator in sorted(self.operators) for name in names]
+
+
+def _instances(frame: Frame) -> Iterator[tuple[str, str, str]]:
+    for pool in frame.pools:
+        for number in range(len(pool.instances)):
+            yield pool.name, pool.host, pool.instance_name(number)
+
+
+def _by_instance(pools: Iterable[dict[str, Any]]) -> dict[tuple[str, str, str], dict[str, Any]]:
+    return {
+        (pool["name"], pool["host"], each["name"]): each
+        for pool in pools
+        for each in pool["instances"]
+    }
+
+
+def lines(rows: Iterable[Sequence[Any]]) -> bytes:
+    out = io.StringIO()
+    csv.writer(out).writerows(rows)
+    return out.getvalue().encode()
+
+
+def _percentiles() -> list[tuple[str, str]]:
+    return [(moment, name) for moment in MOMENTS for name in ("count", *windows.QUANTILES)]
+
+
+def _named(moment: str, name: str) -> str:
+    return f"{moment}_count_records" if name == "count" else f"{moment}_{name}_ms"
+
+
+def _iso(epoch_ms: int) -> str:
+    at = datetime.fromtimestamp(epoch_ms // 1000, UTC).replace(microsecond=epoch_ms % 1000 * 1000)
+    return at.isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -1,0 +1,56 @@
+"""Operator pools as columns: one row per window for each of their instances."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from collectors.formats.pools import InstanceSample, PoolSample
+from collectors.formats.wire import WINDOW_MS, Frame
+from techniques.pool import policies
+
+Key = tuple[str, str]
+
+
+def columns(frames: Sequence[Frame]) -> list[dict[str, Any]]:
+    """By name and host. What a pool is made of is as its last window says; a pool that was made
+    anew with more instances has no rows for them before."""
+    rows: list[dict[Key, PoolSample]] = [
+        {(pool.name, pool.host): pool for pool in frame.pools} for frame in frames
+    ]
+    last: dict[Key, PoolSample] = {key: pool for row in rows for key, pool in row.items()}
+    return [_pool(last[key], [row.get(key) for row in rows]) for key in sorted(last)]
+
+
+def _pool(last: PoolSample, rows: Sequence[PoolSample | None]) -> dict[str, Any]:
+    return {
+        "name": last.name,
+        "host": last.host,
+        "policy": policies.name_of(last.policy),
+        "operators": list(last.operators),
+        "replaced": last.replaced,
+        "handed_out_again": last.handed_out_again,
+        "held_chunks": [row.held_chunks if row else None for row in rows],
+        "instances": [_instance(last, number, rows) for number in range(len(last.instances))],
+    }
+
+
+def _instance(last: PoolSample, number: int, rows: Sequence[PoolSample | None]) -> dict[str, Any]:
+    own = [row.instances[number] if row and number < len(row.instances) else None for row in rows]
+    return {
+        "name": last.instance_name(number),
+        "operator": last.operators[last.instances[number].operator],
+        "state": last.instances[number].state.name.lower(),
+        "queued": [each.queued if each else None for each in own],
+        "busy": [_busy(each) if each else None for each in own],
+        "executed": [each.executed if each else None for each in own],
+        "p99": [_p99_ms(each) if each else None for each in own],
+    }
+
+
+def _busy(each: InstanceSample) -> float:
+    """Percent of the window."""
+    return min(100.0, each.busy_us / (WINDOW_MS * 10))
+
+
+def _p99_ms(each: InstanceSample) -> float | None:
+    [p99_us] = each.latency.quantiles_us([0.99])
+    return None if p99_us is None else round(p99_us / 1000, 3)

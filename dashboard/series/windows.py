@@ -1,0 +1,179 @@
+"""Frames as columns, for the API and the live feed: one row per window, ready to be drawn."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from collectors.formats import latency, metrics
+from collectors.formats.buckets import Histogram
+from collectors.formats.codec import Garbled
+from collectors.formats.collector_load import CollectorLoad
+from collectors.formats.latency import Source
+from collectors.formats.wire import WINDOW_MS, Batch, Frame, Health, Only, decode
+from dashboard.series import pool_columns
+from dashboard.store import Entry
+
+HOST_CPU = metrics.BY_NAME["host_cpu"].id
+PROCESS_CPU = metrics.BY_NAME["process_cpu_us"].id
+QUANTILES = {"p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99, "p999": 0.999, "max": 1.0}
+
+
+def read(stored: Iterable[Entry], only: Only | None = None) -> tuple[list[Frame], int]:
+    """The frames that can be read, and the number of those that cannot."""
+    frames: list[Frame] = []
+    unreadable = 0
+    for entry in stored:
+        try:
+            frames.append(decode(entry.payload, only))
+        except Garbled:
+            unreadable += 1
+    return frames, unreadable
+
+
+def columns(
+    job_id: str, frames: Sequence[Frame], unreadable: int, source: Source | None = None
+) -> dict[str, Any]:
+    """`source` where these are a piece of a longer range, which knows better."""
+    source = source or source_of(frames)
+    return {
+        "job": job_id,
+        "window_ms": WINDOW_MS,
+        "t": [frame.start_ms for frame in frames],
+        "latency": {"source": source, **_percentiles([histogram_of(f, source) for f in frames])},
+        "committed": _percentiles([frame.committed for frame in frames]),
+        "cpu": _cpu(frames),
+        "process_cpu": _process_cpu(frames),
+        "state": _state(frames),
+        "pools": pool_columns.columns(frames),
+        "tasks": {
+            "running": [frame.tasks.running for frame in frames],
+            "waiting": [frame.tasks.waiting for frame in frames],
+        },
+        "rows_in": [sum(b.rows_in for b in f.batches) if f.batches else None for f in frames],
+        "backlog_rows": [frame.backlog_rows for frame in frames],
+        "batches": [_batch(batch) for frame in frames for batch in frame.batches],
+        "collector": _collector(frames, unreadable),
+    }
+
+
+def executor_metric(job_id: str, metric: metrics.Metric, frames: Sequence[Frame]) -> dict[str, Any]:
+    """One metric of every executor, a row per window."""
+    rows = [{s.executor_id: s.metrics.get(metric.id) for s in frame.executors} for frame in frames]
+    executors = sorted({executor for row in rows for executor in row})
+    return {
+        "job": job_id,
+        "window_ms": WINDOW_MS,
+        "metric": metric.name,
+        "unit": metric.unit,
+        "t": [frame.start_ms for frame in frames],
+        "executors": {executor: [row.get(executor) for row in rows] for executor in executors},
+    }
+
+
+def source_of(frames: Sequence[Frame]) -> Source:
+    return latency.source(
+        stamped=any(frame.stamped for frame in frames),
+        batches=any(frame.batches for frame in frames),
+    )
+
+
+def histogram_of(frame: Frame, source: Source) -> Histogram:
+    return latency.of_batches(frame.batches) if source == Source.BATCH else frame.latency
+
+
+def _percentiles(histograms: Sequence[Histogram]) -> dict[str, list[float | int | None]]:
+    rows = [histogram.quantiles_us(QUANTILES.values()) for histogram in histograms]
+    found: dict[str, list[float | int | None]] = {"count": [h.count for h in histograms]}
+    for at, name in enumerate(QUANTILES):
+        found[name] = [ms(row[at]) for row in rows]
+    return found
+
+
+def ms(us: float | None) -> float | None:
+    return None if us is None else round(us / 1000, 3)
+
+
+def _cpu(frames: Sequence[Frame]) -> dict[str, list[float | None]]:
+    """Percent per host; executors on one host report the same host, so the largest is taken."""
+    hosts = sorted({sample.host for frame in frames for sample in frame.executors})
+    return {host: [_host_cpu(frame, host) for frame in frames] for host in hosts}
+
+
+def _host_cpu(frame: Frame, host: str) -> float | None:
+    shares = [
+        sample.metrics[HOST_CPU]
+        for sample in frame.executors
+        if sample.host == host and HOST_CPU in sample.metrics
+    ]
+    return max(shares) / 10 if shares else None
+
+
+def _process_cpu(frames: Sequence[Frame]) -> dict[str, list[float | None]]:
+    """Percent of one core per executor: 200 is two cores busy for the whole window."""
+    rows = [
+        {
+            sample.executor_id: sample.metrics[PROCESS_CPU] / (WINDOW_MS * 10)
+            for sample in frame.executors
+            if PROCESS_CPU in sample.metrics
+        }
+        for frame in frames
+    ]
+    executors = sorted({executor for row in rows for executor in row})
+    return {executor: [row.get(executor) for row in rows] for executor in executors}
+
+
+def _state(frames: Sequence[Frame]) -> dict[str, dict[str, list[int | None]]]:
+    """Per operator, how many of its state stores were at it at once."""
+    operators = sorted({each.operator for frame in frames for each in frame.state})
+    rows = [{each.operator: each for each in frame.state} for frame in frames]
+    return {
+        name: {
+            str(operator): [getattr(row.get(operator), name, None) for row in rows]
+            for operator in operators
+        }
+        for name in ("flushes", "compactions", "l0_files")
+    }
+
+
+def _collector(frames: Sequence[Frame], unreadable: int) -> dict[str, int | float | None]:
+    health = frames[-1].health if frames else Health()
+    load = frames[-1].collector if frames else None
+    return collector(health, load, _busy_share(frames), unreadable)
+
+
+def collector(
+    health: Health, load: CollectorLoad | None, busy_share: float | None, unreadable: int = 0
+) -> dict[str, int | float | None]:
+    return {
+        "dropped": health.dropped_frames,
+        "late": health.late_parts,
+        "lost_parts": health.lost_parts,
+        "lost_records": health.lost_records,
+        "lost_events": health.lost_events,
+        "unreadable": unreadable + health.unreadable_messages,
+        "skipped_windows": health.skipped_windows,
+        "shipped_frames": load.shipped_frames if load else None,
+        "shipped_activities": load.shipped_activities if load else None,
+        "waiting": load.waiting_entries if load else None,
+        "busy_share": busy_share,
+        "resident_bytes": load.resident_bytes if load else None,
+    }
+
+
+def _busy_share(frames: Sequence[Frame]) -> float | None:
+    """Of one core, between the first and the last of these; not known where one does not say."""
+    if not frames or not (before := frames[0].collector) or not (after := frames[-1].collector):
+        return None
+    elapsed_us = (frames[-1].start_ms - frames[0].start_ms) * 1000
+    # Less than before: the collector was started again in between.
+    if elapsed_us <= 0 or after.cpu_us < before.cpu_us:
+        return None
+    return round((after.cpu_us - before.cpu_us) / elapsed_us, 6)
+
+
+def _batch(batch: Batch) -> dict[str, int]:
+    return {
+        "batch_id": batch.batch_id,
+        "start_ms": batch.start_ms,
+        "end_ms": batch.end_ms,
+        "rows": batch.rows_in,
+    }

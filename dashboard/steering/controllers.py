@@ -1,0 +1,92 @@
+"""Runs controllers: windows in, decisions out. What one of them gets wrong stays with it."""
+
+import logging
+from dataclasses import asdict
+
+from django.db import transaction
+
+from dashboard.models import Job, TechniqueDecision, TechniqueSetting
+from dashboard.models.techniques import Stand
+from dashboard.steering import documents
+from dashboard.steering.registered import options, registry
+from techniques.model import Conditions, Decision, Evidence, Figure, Mode, Past
+from techniques.view import View
+
+log = logging.getLogger(__name__)
+
+
+def conditions(technique: str, view: View) -> Conditions:
+    try:
+        return registry().controller(technique).conditions(view)
+    except Exception:
+        log.exception("the conditions of %s cannot be told", technique)
+        return Conditions(None, "this could not be found out; the server's log says why")
+
+
+def figure(technique: str, view: View, decided: TechniqueDecision | None) -> Figure | None:
+    try:
+        picture = registry().picture(technique)
+        return picture.figure(view, _decision(decided)) if picture else None
+    except Exception:
+        log.exception("the figure of %s cannot be drawn", technique)
+        return None
+
+
+def decide(setting: TechniqueSetting, view: View, run: str, now_ms: int) -> None:
+    """Writes a decision down where it differs from the one before. `run` is the job's."""
+    before = documents.latest_decision(setting.job_id, setting.technique, setting.changed_ms)
+    try:
+        technique = registry().techniques[setting.technique]
+        given = options(technique, setting.options)
+        controller = registry().controller(setting.technique)
+        decision = controller.decide(view, given, _past(setting, before, run))
+    except Exception:
+        log.exception("%s could not decide for %s", setting.technique, setting.job_id)
+        return
+    if decision is not None and not _is_same(before, decision):
+        _write(setting, decision, now_ms)
+
+
+def _past(setting: TechniqueSetting, before: TechniqueDecision | None, run: str) -> Past:
+    return Past(
+        mode=Mode(setting.mode),
+        run=run,
+        decision=_decision(before),
+        refused=setting.because if setting.stand == Stand.REFUSED else "",
+    )
+
+
+def _decision(decided: TechniqueDecision | None) -> Decision | None:
+    if decided is None:
+        return None
+    evidence = tuple(Evidence(**each) for each in decided.evidence)
+    return Decision(decided.settings, decided.reason, evidence, decided.memory)
+
+
+def _is_same(before: TechniqueDecision | None, decision: Decision) -> bool:
+    if before is None or before.settings != dict(decision.settings):
+        return False
+    return bool(before.memory == dict(decision.memory))
+
+
+@transaction.atomic
+def _write(setting: TechniqueSetting, decision: Decision, now_ms: int) -> None:
+    job = Job.objects.select_for_update().get(pk=setting.job_id)
+    fresh = TechniqueSetting.objects.filter(pk=setting.pk, version=setting.version)
+    if not fresh.exists():
+        return  # an operator was faster: the next round decides on what was asked then
+    before = documents.latest_decision(setting.job_id, setting.technique, setting.changed_ms)
+    if _is_same(before, decision):
+        return  # the worker that had the job before us decided the same
+    TechniqueDecision.objects.create(
+        job=job,
+        technique=setting.technique,
+        at_ms=now_ms,
+        settings=dict(decision.settings),
+        reason=decision.reason,
+        evidence=[asdict(each) for each in decision.evidence],
+        memory=dict(decision.memory),
+    )
+    if setting.mode == Mode.ACT:
+        setting.document_version = documents.next_version(job)
+        fresh.update(document_version=setting.document_version)

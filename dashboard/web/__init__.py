@@ -1,0 +1,1 @@
+"""HTML pages, and what every request passes: headers, limits, logins, static modules."""

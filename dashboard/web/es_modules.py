@@ -1,0 +1,28 @@
+"""Which ES modules a module needs, found in their own import lines.
+
+A browser finds the imports of a module when it has it: four rounds of requests for ours, if the
+page does not name them all at once.
+"""
+
+import re
+from functools import cache
+from pathlib import Path, PurePosixPath
+from posixpath import normpath
+
+from django.contrib.staticfiles import finders
+
+IMPORT = re.compile(r'^\s*(?:import|export)\b[^"\';]*["\'](\.[^"\']+)["\']', re.MULTILINE)
+
+
+@cache
+def needed_by(name: str) -> tuple[str, ...]:
+    """All that the static file `name` imports, itself or through others, nearest first."""
+    found: list[str] = [name]
+    for each in found:
+        path = finders.find(each)
+        assert isinstance(path, str), f"no static file {each}"
+        folder = PurePosixPath(each).parent
+        for imported in IMPORT.findall(Path(path).read_text()):
+            if (other := normpath(folder / imported)) not in found:
+                found.append(other)
+    return tuple(found[1:])

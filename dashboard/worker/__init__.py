@@ -1,0 +1,1 @@
+"""What the Celery worker keeps between its rounds."""

@@ -1,0 +1,204 @@
+/**
+ * The panels of the job page, from top to bottom: what each shows and how high it is.
+ *
+ * `id` is how other pages name those that they show. A panel has `series(picture)`: [{key, name, at(number), read(value), look}], one value per window;
+ * or `stems(picture)`: [{key, name, look, items}], intervals as upright lines. One with `lanes`
+ * shows single intervals instead once the view is narrow enough (lanes.js); one with `present` is
+ * only there where that is true.
+ */
+
+import { coresAxis, countAxis, latencyAxis, shareAxis, stemAxis } from "./axes.js";
+import { count, duration, percent, text } from "../core/format.js";
+import { byExecutor, byPhase, byStore } from "./lanes.js";
+import { PHASES } from "./phases.js";
+import { Places } from "./places.js";
+import { poolLanes, poolSeries, present } from "../job/poolpanels.js";
+import { latencyColumn, PERCENTILES } from "./ring.js";
+
+export const PERCENTILE_NAMES = { p50: "p50", p90: "p90", p99: "p99", p999: "p99.9" };
+
+const ROCKSDB = "only the RocksDB state store tells: with it, how many stores of an operator";
+
+export const PANELS = [
+  {
+    id: "latency",
+    title: "Latency",
+    px: 200,
+    dotted: true,
+    series: ({ ring, which }) =>
+      PERCENTILES.map((name) => ({
+        key: name,
+        name: PERCENTILE_NAMES[name],
+        at: (number) => ring.value(latencyColumn(which, name), number),
+        read: (value) => text(duration(value)),
+        look: { colour: name, width: 1.5 },
+      })),
+    axis: ({ low, high }, scale) => latencyAxis(low, high, scale),
+    absent: "no records in sight",
+  },
+  {
+    id: "host-cpu",
+    title: "Host CPU",
+    px: 72,
+    series: perName("cpu", "host", new Places(), (value) => text(percent(value))),
+    axis: shareAxis,
+    absent: "no executor reports yet",
+  },
+  {
+    id: "executor-cpu",
+    title: "CPU per executor, % of one core",
+    px: 72,
+    series: perName("process_cpu", "executor", new Places(), (value) => text(percent(value))),
+    axis: coresAxis,
+    absent: "no executor reports yet",
+  },
+  {
+    id: "backlog",
+    title: "Backlog, rows",
+    px: 56,
+    series: ({ ring }) => [
+      {
+        key: "backlog",
+        name: "not read yet",
+        at: (number) => ring.value("backlog_rows", number),
+        read: (value) => text(count(value)),
+        look: { colour: "ink", width: 1.25 },
+      },
+    ],
+    axis: countAxis,
+    absent: "the source does not say",
+  },
+  {
+    id: "tasks",
+    title: "Tasks",
+    px: 56,
+    series: ({ ring }) =>
+      [["running", "host-3", "solid"], ["waiting", "host-6", "dash"]].map(([name, colour, dash]) => ({
+        key: `tasks ${name}`,
+        name,
+        at: (number) => ring.value(`tasks_${name}`, number),
+        read: (value) => text(count(value)),
+        look: { colour, width: 1.25, dash },
+      })),
+    axis: countAxis,
+    absent: "no task seen",
+  },
+  {
+    id: "pool-queues",
+    title: "Pool queues, chunks",
+    px: 56,
+    present,
+    series: poolSeries("queued", (value) => text(count(value))),
+    axis: countAxis,
+    lanes: poolLanes("queued", "host-6"),
+    lanesTitle: "Chunks waiting at each instance: the stronger, the more",
+    lanesNamed: true,
+    absent: "no pool in sight",
+  },
+  {
+    id: "pool-busy",
+    title: "Pool busy, % of the window",
+    px: 56,
+    present,
+    series: poolSeries("busy", (value) => text(percent(value))),
+    axis: shareAxis,
+    lanes: poolLanes("busy", "host-3", 100),
+    lanesTitle: "How busy each instance is",
+    lanesNamed: true,
+    absent: "no pool in sight",
+  },
+  {
+    id: "flushes",
+    ...concurrency("Flushes at once", "flushes", "flush"),
+    lanes: byStore("flush"),
+    lanesTitle: "Flushes of each state store, operator/partition",
+    absent: `${ROCKSDB} write to disk at once`,
+  },
+  {
+    id: "compactions",
+    ...concurrency("Compactions at once", "compactions", "compaction"),
+    lanes: byStore("compaction"),
+    lanesTitle: "Compactions of each state store, operator/partition",
+    absent: `${ROCKSDB} merge files at once`,
+  },
+  {
+    id: "gc",
+    title: "GC pauses",
+    px: 48,
+    stems: ({ intervals, range }) => [
+      {
+        key: "gc",
+        name: "collection",
+        look: { colour: "gc", width: 1.5 },
+        items: intervals.within("gc", ...range).map(({ start_ms, end_ms }) => ({ atMs: start_ms, from: 0, to: end_ms - start_ms })),
+      },
+    ],
+    axis: stemAxis,
+    lanes: byExecutor("gc"),
+    lanesTitle: "GC pauses of each executor",
+    absent: "none in sight",
+  },
+  {
+    id: "batches",
+    title: "Micro-batches by phase",
+    px: 80,
+    stems: ({ intervals, range }) => stackedPhases(intervals.within("phase", ...range)),
+    axis: stemAxis,
+    lanes: byPhase,
+    lanesTitle: "Micro-batches by phase",
+    lanesNamed: true,
+    absent: "none ended in sight",
+  },
+];
+
+function perName(group, kind, places, read) {
+  return ({ ring }) => {
+    const names = ring.names(group);
+    places.keepOnly(names);
+    return names.map((name) => ({
+      key: `${kind} ${name}`,
+      name,
+      at: (number) => ring.of(group, name, number),
+      read,
+      look: { ...places.of(name), width: 1.25, opacity: 0.85 },
+    }));
+  };
+}
+
+// Flush and compaction keep their two colours on every page; operators differ by dash.
+const DASHES = ["solid", "dash", "dot", "dashdot"];
+
+function concurrency(title, group, colour) {
+  return {
+    title,
+    px: 56,
+    series: ({ ring }) =>
+      ring.names(group).map((operator, place) => ({
+        key: `${group} ${operator}`,
+        name: `operator ${operator}`,
+        at: (number) => ring.of(group, operator, number),
+        read: (value) => text(count(value)),
+        look: { colour, width: 1.25, dash: DASHES[place % DASHES.length] },
+      })),
+    axis: countAxis,
+  };
+}
+
+// A batch is one upright line where it began, its phases one on the other in Spark's order.
+function stackedPhases(phases) {
+  const beganMs = new Map();
+  for (const { reason, start_ms } of phases) {
+    beganMs.set(reason, Math.min(start_ms, beganMs.get(reason) ?? Infinity));
+  }
+  return PHASES.map(({ name, colour }) => ({
+    key: `phase ${name}`,
+    name,
+    look: { colour, width: 2 },
+    items: phases
+      .filter((phase) => phase.name === name)
+      .map(({ reason, start_ms, end_ms }) => {
+        const atMs = beganMs.get(reason);
+        return { atMs, from: start_ms - atMs, to: end_ms - atMs };
+      }),
+  }));
+}

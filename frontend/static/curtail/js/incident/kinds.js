@@ -1,0 +1,25 @@
+/** The kinds of incidents: what each is called, and which panels show it. */
+
+import { PANELS } from "../chart/panels.js";
+
+const KINDS = {
+  millibottleneck: { name: "Millibottleneck", panels: ["latency", "host-cpu", "executor-cpu", "backlog", "tasks", "gc", "batches"] },
+  scheduled_shadowsync: { name: "Scheduled ShadowSync", panels: ["latency", "host-cpu", "executor-cpu", "flushes", "compactions", "batches"] },
+  statistical_shadowsync: { name: "Statistical ShadowSync", panels: ["latency", "host-cpu", "executor-cpu", "flushes", "compactions", "batches"] },
+  gc_shadow: { name: "GC shadow", panels: ["latency", "executor-cpu", "flushes", "gc", "batches"] },
+  straggler: { name: "Straggler", panels: ["latency", "executor-cpu", "tasks", "gc", "batches"] },
+  backlog_imbalance: { name: "Backlog imbalance", panels: ["latency", "executor-cpu", "backlog", "tasks"] },
+  queue_growth: { name: "Queue growth", panels: ["latency", "host-cpu", "backlog", "tasks", "batches"] },
+  periodic_slow_batch: { name: "Periodic slow batch", panels: ["latency", "tasks", "flushes", "compactions", "batches"] },
+};
+
+/** One of a later version is called by its own name. */
+export function kindName(kind) {
+  return KINDS[kind]?.name ?? kind.replaceAll("_", " ");
+}
+
+/** Those that matter to the kind; all of them for one that is not known. */
+export function panelsOf(kind) {
+  const wanted = KINDS[kind]?.panels;
+  return wanted ? PANELS.filter(({ id }) => wanted.includes(id)) : PANELS;
+}

@@ -1,0 +1,99 @@
+/** The job page's toolbar and keyboard. */
+
+import { choice } from "../core/choice.js";
+import { openDialog } from "../core/dialog.js";
+import { part } from "../core/dom.js";
+import { wireKeys } from "./keys.js";
+import { remember } from "../core/remember.js";
+import { fromField, toField } from "../core/times.js";
+import { chosenZone } from "../core/zone.js";
+
+const PAN = 0.25;
+
+export function wireControls({ scene, look, compare, incidents, changed, savePng }) {
+  const span = part("span");
+  const jump = part("jump");
+  const toggle = () => (scene.paused ? scene.follow() : scene.pause());
+  const showScale = choice(part("scale-choice"), look.scale, (chosen) => {
+    look.scale = chosen;
+    remember("scale", chosen);
+    changed();
+  });
+  const showWhich = choice(part("which-choice"), look.which, (chosen) => {
+    look.which = chosen;
+    changed();
+  });
+  const before = () => (compare.ranges ? compare.close() : compare.withBefore(scene.range));
+  const png = part("png");
+  const help = () => openDialog(part("help"));
+
+  part("follow").addEventListener("click", () => scene.follow());
+  part("pause").addEventListener("click", () => scene.pause());
+  part("compare-button").addEventListener("click", before);
+  part("help-button").addEventListener("click", help);
+  png.addEventListener("click", async () => {
+    png.disabled = true;
+    png.textContent = "Saving…";
+    const saved = await savePng().then(() => true, () => false);
+    png.disabled = false;
+    png.textContent = saved ? "PNG" : "PNG failed";
+  });
+  span.addEventListener("change", () => {
+    remember("span", span.value);
+    scene.setSpan(Number(span.value));
+  });
+  jump.addEventListener("change", () => {
+    const atMs = fromField(jump.value, chosenZone());
+    if (atMs !== null) scene.jump(atMs);
+  });
+  wireKeys({
+    " ": toggle,
+    "+": () => scene.zoom(0.5),
+    "=": () => scene.zoom(0.5),
+    "-": () => scene.zoom(2),
+    ArrowLeft: () => scene.pan(-PAN),
+    ArrowRight: () => scene.pan(PAN),
+    Home: () => scene.pause([scene.oldestMs, scene.oldestMs + scene.view.spanMs]),
+    End: () => scene.follow(),
+    l: () => {
+      look.scale = look.scale === "log" ? "linear" : "log";
+      changed();
+    },
+    j: () => jump.focus(),
+    c: before,
+    i: () => incidents.choose(incidents.open === null ? "list" : null),
+    n: () => incidents.step(1),
+    p: () => incidents.step(-1),
+    "?": help,
+  });
+
+  return {
+    /** Shows what holds now. */
+    show() {
+      part("follow").setAttribute("aria-pressed", String(!scene.paused));
+      part("pause").setAttribute("aria-pressed", String(scene.paused));
+      part("compare-button").setAttribute("aria-pressed", String(compare.ranges !== null));
+      showScale(look.scale);
+      showWhich(look.which);
+      span.value = String(scene.view.spanMs);
+      const [startMs, endMs] = scene.range;
+      jump.min = toField(scene.oldestMs, chosenZone());
+      jump.max = toField(scene.nowMs(), chosenZone());
+      // While somebody types into it, it is theirs.
+      if (document.activeElement !== jump) jump.value = scene.paused ? toField((startMs + endMs) / 2, chosenZone()) : "";
+    },
+
+    /** The two ranges that are compared, as bands over the chart. */
+    bands(chart, [startMs, endMs], ranges) {
+      for (const name of ["a", "b"]) {
+        const band = part(`band-${name}`);
+        const [from, to] = ranges?.[name] ?? [0, 0];
+        band.hidden = !ranges || to <= startMs || from >= endMs;
+        if (band.hidden) continue;
+        const left = chart.placeOf(Math.max(from, startMs));
+        band.style.transform = `translateX(${left}px)`;
+        band.style.width = `${chart.placeOf(Math.min(to, endMs)) - left}px`;
+      }
+    },
+  };
+}

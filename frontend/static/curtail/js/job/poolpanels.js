@@ -1,0 +1,120 @@
+/**
+ * The operator pools on the time axis: what waits at their instances, and how busy those are.
+ *
+ * A few instances have a series each. Of many, each operator has one: its longest queue or its
+ * busiest instance, so that one that is full is never averaged away.
+ */
+
+import { Places } from "../chart/places.js";
+
+const FEW = 8;
+const LABEL_LETTERS = 8;
+const SHADES = 4;
+
+/** Whether there is a pool in sight or was one. */
+export function present({ ring }) {
+  return ring.pools.all.length > 0;
+}
+
+/** The series of a panel; `says` makes words of a value. */
+export function poolSeries(column, says) {
+  const places = new Places();
+  return ({ ring }) => {
+    const found = wanted(ring, column);
+    places.keepOnly(found.map(({ key }) => key));
+    return found.map(({ key, name, instances }) => {
+      const most = (number) => highest(ring, column, instances, number);
+      return {
+        key,
+        name,
+        at: (number) => most(number).value,
+        // Of several it is worth knowing which.
+        read: (value, number) => (instances.length > 1 && value > 0 ? `${says(value)} ${most(number).name}` : says(value)),
+        look: { ...places.of(key), width: 1.25, opacity: 0.85 },
+      };
+    });
+  };
+}
+
+/** A lane for each instance, the stronger the higher its value; `top` is what full strength stands for. */
+export function poolLanes(column, colour, top = null) {
+  return ({ ring, range }) => {
+    const { from, to } = ring.span(...range);
+    const found = wanted(ring, column);
+    const full = top ?? most(ring, column, found, from, to);
+    return found.flatMap(({ key, instances }) =>
+      instances.map((instance) => ({ key, label: shortened(instance.name), parts: shaded(ring, column, instance, { from, to, full }, colour) })),
+    );
+  };
+}
+
+/** "enrichment-12" → "enri…-12": what the left margin has room for */
+export function shortened(name) {
+  const number = /-\d+$/.exec(name)?.[0] ?? "";
+  return name.length <= LABEL_LETTERS ? name : `${name.slice(0, LABEL_LETTERS - number.length - 1)}…${number}`;
+}
+
+function wanted(ring, column) {
+  const pools = ring.pools.all;
+  const several = new Set(pools.map(({ host }) => host)).size > 1;
+  const all = pools.flatMap(({ host, instances }) => instances.map((each) => ({ ...each, host })));
+  if (all.length <= FEW) {
+    return all.map((each) => {
+      const name = several ? `${each.name} on ${each.host}` : each.name;
+      return { key: `${column} ${each.key.replaceAll("\n", " ")}`, name, instances: [each] };
+    });
+  }
+  const operators = new Map();
+  for (const pool of pools) {
+    for (const operator of pool.operators) {
+      const key = `${column} ${pool.name} ${operator}`;
+      const own = pool.instances.filter((each) => each.operator === operator);
+      const before = operators.get(key)?.instances ?? [];
+      const named = own.map((each) => ({ ...each, name: several ? `${each.name} on ${pool.host}` : each.name }));
+      operators.set(key, { key, operator, instances: [...before, ...named] });
+    }
+  }
+  const word = column === "queued" ? "longest" : "busiest";
+  return [...operators.values()].map(({ key, operator, instances }) => ({ key, name: `${operator}, ${word} of ${instances.length}`, instances }));
+}
+
+function valueOf(ring, column, key, number) {
+  const group = `pool_${column}`;
+  return ring.holds(group, key) ? ring.of(group, key, number) : NaN;
+}
+
+function highest(ring, column, instances, number) {
+  let found = { value: NaN, name: "" };
+  for (const { key, name } of instances) {
+    const value = valueOf(ring, column, key, number);
+    if (!Number.isNaN(value) && !(value <= found.value)) found = { value, name };
+  }
+  return found;
+}
+
+function most(ring, column, found, from, to) {
+  let top = 1;
+  for (const { instances } of found) {
+    for (let number = from; number < to; number += 1) {
+      const { value } = highest(ring, column, instances, number);
+      if (value > top) top = value;
+    }
+  }
+  return top;
+}
+
+/** Runs of windows of the same shade: [{look, items}] */
+function shaded(ring, column, { key }, { from, to, full }, colour) {
+  const runs = Array.from({ length: SHADES }, () => []);
+  let shade = 0;
+  let since = from;
+  for (let number = from; number <= to; number += 1) {
+    const value = number < to ? valueOf(ring, column, key, number) : 0;
+    const next = value > 0 ? Math.min(SHADES, Math.ceil((SHADES * value) / full)) : 0;
+    if (next === shade) continue;
+    if (shade > 0) runs[shade - 1].push([since * ring.windowMs, number * ring.windowMs]);
+    shade = next;
+    since = number;
+  }
+  return runs.map((items, i) => ({ look: { colour, width: 6, opacity: (i + 1) / SHADES }, items }));
+}

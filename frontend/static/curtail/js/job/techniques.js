@@ -1,0 +1,141 @@
+/** The technique cards of a job, or `only` one of them: asked for again and again, and the switch from one mode to another. */
+
+import { apiUrl, getJson, sendJson } from "../core/api.js";
+import { card, different } from "./card.js";
+import { ask } from "../core/dialog.js";
+import { element, part, setText } from "../core/dom.js";
+import { fill, optionsOf } from "./options.js";
+import { age } from "../core/format.js";
+
+const EVERY_MS = 5000;
+// What was asked is applied within moments; the user waits for it.
+const EVERY_ASKED_MS = 1000;
+const EVERY_WITHOUT_MS = 60_000;
+// One click is meant to be enough: more than these wait behind a heading.
+const FEW_OPTIONS = 4;
+
+const WHAT_WILL_CHANGE = {
+  off: ["Curtail undoes what this technique changed in the running job and leaves it alone from then on."],
+  advise: [
+    "Curtail works out what it would do and shows it here.",
+    "Nothing in the running job changes; what this technique changed before is undone.",
+  ],
+  act: ["Curtail changes the running job by itself whenever this technique decides so, until it is switched off."],
+};
+
+export class Techniques {
+  #items = [];
+  #shown = "";
+  #next = null;
+
+  constructor({ jobPath, nowMs, zone, only = null, onCards = () => {} }) {
+    this.jobPath = jobPath;
+    this.only = only;
+    this.onCards = onCards;
+    this.nowMs = nowMs;
+    this.zone = zone;
+    this.root = part("techniques");
+    this.list = part("cards");
+    this.dialog = part("mode-dialog");
+    // The cards come after the browser has looked for it.
+    this.wanted = location.hash.startsWith("#technique-") ? location.hash.slice(1) : null;
+  }
+
+  async poll() {
+    clearTimeout(this.#next);
+    let waitMs = EVERY_MS;
+    try {
+      const { items } = await getJson(apiUrl(`${this.jobPath}/techniques`));
+      this.#items = items.filter(({ name }) => !this.only || name === this.only);
+      this.onCards(this.#items);
+      this.render();
+    } catch (error) {
+      // What was last heard stays, and the page's status says that the server is away.
+      if (error.status === 404) waitMs = EVERY_WITHOUT_MS;
+    }
+    if (this.#items.some(({ state }) => state === "asked")) waitMs = EVERY_ASKED_MS;
+    this.#next = setTimeout(() => (document.hidden ? this.#later() : this.poll()), waitMs);
+  }
+
+  render(again = false) {
+    this.root.hidden = this.#items.length === 0;
+    this.#summary(part("techniques-link"));
+    const told = JSON.stringify([this.#items, this.zone()]);
+    if (told === this.#shown && !again) return;
+    this.#shown = told;
+    const focused = this.list.contains(document.activeElement) ? document.activeElement.dataset.of : null;
+    const unfolded = new Set([...this.list.querySelectorAll("details[open]")].map(({ dataset }) => dataset.of));
+    this.list.replaceChildren(
+      ...this.#items.map((item) =>
+        card(item, { zone: this.zone(), nowMs: this.nowMs(), unfolded, onMode: (mode) => this.#change(item, mode) }),
+      ),
+    );
+    if (focused) this.list.querySelector(`[data-of="${CSS.escape(focused)}"]`)?.focus();
+    if (this.wanted) document.getElementById(this.wanted)?.scrollIntoView();
+    this.wanted = null;
+  }
+
+  #summary(link) {
+    if (!link) return;
+    link.hidden = this.root.hidden;
+    const said = ["act", "advise"]
+      .map((mode) => [mode, this.#items.filter((item) => item.mode === mode).length])
+      .filter(([, number]) => number > 0)
+      .map(([mode, number]) => `${number} ${mode}`);
+    setText(link, `Techniques: ${said.join(", ") || "all off"}`);
+  }
+
+  #later() {
+    document.addEventListener("visibilitychange", () => this.poll(), { once: true });
+  }
+
+  async #change(item, mode) {
+    let { version } = item;
+    const write = (name, ...nodes) => part(`mode-${name}`).replaceChildren(...nodes);
+    write("title", `${item.title}: ${item.mode} → ${mode}`);
+    const settings = Object.entries((mode === "act" && item.decision?.settings) || {});
+    write(
+      "changes",
+      ...WHAT_WILL_CHANGE[mode].map((line) => element("li", {}, line)),
+      ...settings.map(([name, value]) => element("li", {}, element("code", {}, name), ` becomes ${value}, by the latest decision`)),
+    );
+    const doubtful = mode !== "off" && item.conditions.hold === false;
+    part("mode-doubt").hidden = !doubtful;
+    setText(part("mode-doubt"), doubtful ? `Its conditions do not hold for this job now: ${item.conditions.why}` : "");
+    const fields = part("mode-options");
+    const options = mode === "off" ? [] : item.options;
+    fill(fields, options);
+    const more = part("mode-more");
+    more.hidden = options.length === 0;
+    more.open = options.length <= FEW_OPTIONS;
+    setText(part("mode-summary"), `${options.length} ${options.length === 1 ? "option" : "options"}${different(options).length ? "" : ", all as usual"}`);
+    const form = this.dialog.querySelector("form");
+    form.elements.reason.value = "";
+    setText(form.querySelector("[type=submit]"), mode === "off" ? "Switch off" : `Switch to ${mode}`);
+    const changed = await ask(this.dialog, async () => {
+      const body = { mode, options: optionsOf(fields, item.options), reason: form.elements.reason.value, version };
+      try {
+        return await sendJson("PUT", apiUrl(`${this.jobPath}/techniques/${encodeURIComponent(item.name)}`), body);
+      } catch (error) {
+        const { current } = error.problem ?? {};
+        if (error.status !== 409 || !current) throw error;
+        version = current.version;
+        this.#take(current);
+        throw new Error(changedMeanwhile(current, this.nowMs()));
+      }
+    });
+    if (changed) this.#take(changed);
+    this.list.querySelector(`[data-of="${CSS.escape(`${item.name} ${mode}`)}"]`)?.focus();
+    this.poll();
+  }
+
+  #take(item) {
+    this.#items = this.#items.map((known) => (known.name === item.name ? item : known));
+    this.render();
+  }
+}
+
+export function changedMeanwhile({ mode, by, since_ms }, nowMs) {
+  const when = since_ms ? ` ${age(nowMs - since_ms)} ago` : "";
+  return `Not changed: ${by || "somebody"} set it to “${mode}”${when}. Press the button again if you still want yours`;
+}

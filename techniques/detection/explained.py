@@ -1,0 +1,28 @@
+"""A slow batch every few seconds is what one sees first of ShadowSync. Where its cause is found
+as well, the cause alone is told: two incidents for one trouble would be acted on twice.
+"""
+
+from collections.abc import Iterable, Sequence
+
+from techniques.detection.finding import Finding
+from techniques.detection.rules import (
+    periodic_slow_batch,
+    scheduled_shadowsync,
+    statistical_shadowsync,
+)
+
+CAUSES = {scheduled_shadowsync.KIND, statistical_shadowsync.KIND}
+# Of the periods, which are medians over a few occurrences.
+AGREE = 0.25
+
+
+def unexplained(findings: Sequence[Finding], known: Iterable[Finding] = ()) -> list[Finding]:
+    """`known` are those of incidents that are open."""
+    causes = [each for each in (*findings, *known) if each.kind in CAUSES]
+    return [each for each in findings if not any(_explains(cause, each) for cause in causes)]
+
+
+def _explains(cause: Finding, finding: Finding) -> bool:
+    if finding.kind != periodic_slow_batch.KIND or not (cause.period_ms and finding.period_ms):
+        return False
+    return abs(finding.period_ms / cause.period_ms - 1) <= AGREE

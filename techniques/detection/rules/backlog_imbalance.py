@@ -1,0 +1,62 @@
+"""Backlog imbalance: one of several sibling queues holds far more than its share, and for long.
+
+Held against chance: if work fell on siblings alike, each would be the longest in one of n looks.
+Looks a second apart stand for themselves.
+"""
+
+import numpy as np
+
+from techniques.detection import chance
+from techniques.detection.finding import Finding
+from techniques.model import Evidence
+from techniques.view import WINDOW_MS, View
+
+KIND = "backlog_imbalance"
+EVERY = 1_000 // WINDOW_MS
+FEWEST = 10
+UNEVEN = 2.0
+SIGNIFICANT = 1e-4
+
+
+def find(view: View) -> list[Finding]:
+    """Queues are siblings if their names agree up to the last slash: `operator/instance`."""
+    families: dict[str, list[str]] = {}
+    for name in sorted(view.queues):
+        families.setdefault(name.rpartition("/")[0], []).append(name)
+    found = []
+    for family, names in families.items():
+        if len(names) > 1 and (finding := _within(view, family, names)):
+            found.append(finding)
+    return found
+
+
+def _within(view: View, family: str, names: list[str]) -> Finding | None:
+    lengths = np.array([np.nan_to_num(view.queues[name])[::EVERY] for name in names])
+    busy = lengths.sum(axis=0) > 0
+    looks = int(busy.sum())
+    if looks < FEWEST:
+        return None
+    longest = np.bincount(lengths[:, busy].argmax(axis=0), minlength=len(names))
+    worst = int(longest.argmax())
+    share = float(lengths[worst, busy].mean() / lengths[:, busy].mean())
+    p_value = min(1.0, len(names) * chance.at_least(int(longest[worst]), looks, 1 / len(names)))
+    if share < UNEVEN or p_value > SIGNIFICANT:
+        return None
+    return Finding(
+        kind=KIND,
+        title=f"{names[worst]} holds {share:.1f} times the backlog of its siblings' average",
+        spans_ms=((view.start_ms, view.end_ms),),
+        p_value=p_value,
+        added_ms=0.0,
+        explanation=(
+            f"Of {len(names)} queues of {family}, {names[worst]} was the longest in "
+            f"{longest[worst]} of {looks} looks, with {share:.1f} times the average. What waits "
+            f"there is the tail."
+        ),
+        evidence=(
+            Evidence("longest of all", f"{longest[worst]} of {looks} looks"),
+            Evidence("against the average of all", f"{share:.1f} ×"),
+            Evidence("that equals look so", f"{p_value:.2g}"),
+        ),
+        technique="hone",
+    )

@@ -1,0 +1,1 @@
+"""One host's processes of a pool: how they are found, started, supervised and ended."""

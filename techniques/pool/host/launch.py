@@ -1,0 +1,99 @@
+"""Finds the pool of this application on this host, and starts it where there is none."""
+
+import os
+import pickle
+import subprocess
+import sys
+import time
+import uuid
+from contextlib import suppress
+from pathlib import Path
+
+from techniques.pool.host.identity import Process, owner
+from techniques.pool.host.meeting_place import PREFIX, Meeting, local_dirs, register, sweep
+from techniques.pool.osrbuffer import sizing
+from techniques.pool.page import RUNNING, Page
+from techniques.pool.page_words import HeaderWord
+from techniques.pool.plan import Plan
+
+START_S = 120.0
+TRIES = 3
+POLL_S = 0.005
+LEAST_RING_BYTES = 64 * 1024
+
+
+class PoolUnavailable(Exception):
+    """The pool did not come up; Spark may try the task again."""
+
+
+def joined(application: str, plan: Plan, message_bytes: int) -> tuple[str, Page]:
+    """The folder and the page of the running pool."""
+    meeting = Meeting.of(application, plan.name, plan.digest)
+    deadline_s = time.monotonic() + START_S
+    for _ in range(TRIES):
+        with meeting.locked():
+            where = meeting.current() or _begun(meeting, plan, message_bytes)
+        # It may end while we come in: gone folders are what its end looks like.
+        with suppress(FileNotFoundError):
+            page = _came_up(meeting, where, deadline_s)
+            if page is not None:
+                return where, page
+    raise PoolUnavailable(f"the pool {plan.name} did not come up; the executor's stderr says why")
+
+
+def ring_bytes_for(plan: Plan, message_bytes: int) -> int:
+    """As the paper sized it, but all rings together take no more than half of the bound."""
+    rings = plan.instances + (os.cpu_count() or 1)
+    return max(
+        LEAST_RING_BYTES,
+        min(sizing.capacity_bytes(message_bytes), plan.memory_bytes // 2 // rings),
+    )
+
+
+def _begun(meeting: Meeting, plan: Plan, message_bytes: int) -> str:
+    ring_bytes = ring_bytes_for(plan, message_bytes)
+    rings = plan.instances + (os.cpu_count() or 1)
+    parent = sizing.folder(ring_bytes * rings, local_dirs())
+    sweep(parent)
+    where = os.path.join(parent, f"{PREFIX}{plan.name}-{uuid.uuid4().hex[:12]}")
+    os.mkdir(where, 0o700)
+    Path(where, "plan").write_bytes(pickle.dumps((plan, ring_bytes)))
+    register(where, owner())
+    started = subprocess.Popen(
+        [sys.executable, "-m", "techniques.pool.host.supervisor", where, str(meeting.folder)],
+        # What Spark put on the path of its Python workers is there for the operators, too.
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(one for one in sys.path if one)},
+        stdin=subprocess.DEVNULL,
+        # A Python worker's stdout may be Spark's own line to it; its stderr is the executor's.
+        stdout=2,
+        start_new_session=True,
+    )
+    _started.append(started)
+    process = Process.of(started.pid)
+    if process is None:
+        raise PoolUnavailable(f"the supervisor of the pool {plan.name} ended at once")
+    meeting.announce(where, process)
+    return where
+
+
+# Held so that they are not reaped behind our back, which would warn about running children.
+_started: list["subprocess.Popen[bytes]"] = []
+
+
+def _came_up(meeting: Meeting, where: str, deadline_s: float) -> Page | None:
+    """None if this generation has ended, or ends: the next one is the one to use."""
+    path = os.path.join(where, "page")
+    while time.monotonic() < deadline_s:
+        for child in _started:
+            child.poll()
+        if meeting.current() != where:
+            return None
+        if os.path.exists(path):
+            page = Page.attach(path)
+            if page.words[HeaderWord.STATE] == RUNNING:
+                register(where, owner())
+                page.words[HeaderWord.LAST_USE] = time.monotonic_ns()
+                return page
+            page.close()
+        time.sleep(POLL_S)
+    return None

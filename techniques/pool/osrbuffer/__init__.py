@@ -1,0 +1,1 @@
+"""The OSRBuffer: a ring of messages in memory that the processes of one host share."""

@@ -1,0 +1,1 @@
+"""Loads on a pool without Spark: topologies, arrivals, heterogeneity, and the driver."""

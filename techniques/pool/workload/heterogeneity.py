@@ -1,0 +1,76 @@
+"""Heterogeneity on purpose: what makes the tails that the papers' techniques cut.
+
+`Heterogeneous` wraps an operator of a pool: it costs what a chunk's rows say, some instances are
+slower than others, and one may hang for a while. Costs are slept or burnt: sleeping stands for a
+call to somebody else and takes no core, burning for work.
+"""
+
+import os
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from techniques.pool.plan import INSTANCE_VARIABLE, Operator
+
+COST = "cost_us"
+
+
+def this_instance() -> int:
+    """Which instance of its operator this process is; 0 outside of a pool."""
+    return int(os.environ.get(INSTANCE_VARIABLE, "-0").rpartition("-")[2])
+
+
+@dataclass
+class Heterogeneous:
+    operator: Operator
+    # The cost of every chunk, besides what its rows say in the column `cost_us`.
+    base_us: int = 0
+    # Instance of the operator → how many times slower it is.
+    slow: Mapping[int, float] = field(default_factory=dict)
+    # Instance → its chunk (from 0) before which it hangs, and for how long.
+    hangs: Mapping[int, tuple[int, float]] = field(default_factory=dict)
+    burn: bool = False
+    _taken: int = 0
+
+    @property
+    def __name__(self) -> str:
+        return str(getattr(self.operator, "__name__", type(self.operator).__name__))
+
+    def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        own = this_instance()
+        if own in self.hangs and self.hangs[own][0] == self._taken:
+            time.sleep(self.hangs[own][1])
+        self._taken += 1
+        us = self.base_us
+        if COST in batch.schema.names:
+            us += pc.sum(batch.column(COST)).as_py() or 0
+        spend(us * self.slow.get(own, 1.0) / 1e6, self.burn)
+        return self.operator(batch)
+
+
+def spend(seconds: float, burn: bool) -> None:
+    if not burn:
+        if seconds > 0:
+            time.sleep(seconds)
+        return
+    end_s = time.perf_counter() + seconds
+    while time.perf_counter() < end_s:
+        pass
+
+
+def skewed_us(
+    count: int, least_us: float, most_us: float, seed: int = 0, shape: float = 1.0
+) -> NDArray[np.int64]:
+    """Costs between two bounds with a heavy tail (bounded Pareto): most are cheap, few are not."""
+    if not 0 < least_us < most_us or shape <= 0:
+        raise ValueError(f"no skew between {least_us} and {most_us} with shape {shape}")
+    uniform = np.random.default_rng(seed).uniform(size=count)
+    ratio = (least_us / most_us) ** shape
+    drawn = least_us / (1 - uniform * (1 - ratio)) ** (1 / shape)
+    costs: NDArray[np.int64] = np.clip(drawn, least_us, most_us).astype(np.int64)
+    return costs

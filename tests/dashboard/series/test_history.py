@@ -1,0 +1,116 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from collectors.formats.activity import Activity, Kind
+from collectors.formats.wire import WINDOW_MS, Batch, ExecutorSample, TaskCounts
+from dashboard.series.history import CORES, History
+from techniques.view import Resource, ResourceKind, View
+from tests.factories import START_MS, frame
+
+
+def pause(start_ms: int, end_ms: int) -> Activity:
+    start_us, end_us = (START_MS + start_ms) * 1000, (START_MS + end_ms) * 1000
+    return Activity(Kind.GC, start_us, end_us, executor_id="1", name="G1")
+
+
+def same(one: View, other: View) -> bool:
+    arrays = ("records", "p50_ms", "p99_ms", "p999_ms", "backlog_rows", "waiting_tasks")
+    return (
+        one.start_ms == other.start_ms
+        and one.intervals == other.intervals
+        and all(
+            np.array_equal(getattr(one, name), getattr(other, name), equal_nan=True)
+            for name in arrays
+        )
+    )
+
+
+def test_nothing_is_a_view_of_no_windows() -> None:
+    assert len(History(100).view()) == 0
+
+
+def test_windows_that_were_lost_are_not_known() -> None:
+    history = History(100)
+    history.add([frame(0, (10,)), frame(3, (40,), backlog_rows=7)])
+    view = history.view()
+
+    assert len(view) == 4
+    assert view.start_ms == START_MS
+    assert view.p99_ms[[0, 3]] == pytest.approx([10, 40], rel=0.01)
+    assert np.isnan(view.p99_ms[1:3]).all()
+    assert np.isnan(view.backlog_rows[:3]).all()
+
+
+def test_the_oldest_windows_and_intervals_go() -> None:
+    history = History(10)
+    history.add([frame(at, (at + 1,)) for at in range(10)], [pause(0, 30), pause(300, 400)])
+    history.add([frame(at, (at + 1,)) for at in range(10, 15)])
+    view = history.view()
+
+    assert view.start_ms == START_MS + 5 * WINDOW_MS
+    assert view.p99_ms == pytest.approx(np.arange(6, 16), rel=0.01)
+    assert [each.duration_ms for each in view.of("gc")] == [100]
+
+
+def test_cores_are_those_of_the_largest_executor_and_not_the_drivers() -> None:
+    def running(**cores: int) -> View:
+        samples = tuple(ExecutorSample(who, "host", {CORES: each}) for who, each in cores.items())
+        history = History(10)
+        history.add([frame(0, executors=samples), frame(1)])
+        return history.view()
+
+    assert running(driver=16, first=2, second=4).cores == 4
+    assert running(driver=2).cores == 2
+    assert running().cores is None
+
+
+def test_a_long_silence_leaves_nothing_known() -> None:
+    history = History(10)
+    history.add([frame(at, (5,)) for at in range(10)])
+    history.add([frame(1_000, (7,))])
+
+    assert np.isnan(history.view().p99_ms[:-1]).all()
+    assert history.after_ms == START_MS + 1_001 * WINDOW_MS
+
+
+def test_use_of_a_host_is_the_highest_that_its_executors_saw() -> None:
+    samples = (ExecutorSample("1", "node-a", {1: 400}), ExecutorSample("2", "node-a", {1: 990}))
+    history = History(10)
+    history.add([frame(0, executors=samples, tasks=TaskCounts(waiting=3))])
+    view = history.view()
+
+    assert view.use[Resource(ResourceKind.CPU, "node-a")].tolist() == [0.99]
+    assert view.waiting_tasks.tolist() == [3]
+
+
+def test_a_pause_takes_its_share_of_each_window_that_it_touches() -> None:
+    history = History(10)
+    history.add([frame(at, (10,)) for at in range(4)], [pause(25, 110)])
+
+    stopped = history.view().use[Resource(ResourceKind.GC, "1")]
+    assert stopped == pytest.approx([0.5, 1.0, 0.2, 0.0])
+
+
+def test_batches_stand_in_until_the_first_record_is_stamped() -> None:
+    history = History(10)
+    history.add([frame(0, batches=(Batch(1, START_MS, 800, 5),))])
+    assert history.view().p99_ms == pytest.approx([800], rel=0.01)
+
+    history.add([frame(1, (20,))])
+    assert history.view().p99_ms == pytest.approx([np.nan, 20], rel=0.01, nan_ok=True)
+
+
+@given(st.lists(st.tuples(st.integers(1, 5), st.integers(1, 900)), min_size=1, max_size=40))
+def test_it_does_not_matter_in_how_many_steps_frames_come(steps: list[tuple[int, int]]) -> None:
+    at, frames = 0, []
+    for gap, latency_ms in steps:
+        at += gap
+        frames.append(frame(at, (latency_ms,), backlog_rows=latency_ms))
+    whole, bit_by_bit = History(30), History(30)
+    whole.add(frames)
+    for each in frames:
+        bit_by_bit.add([each])
+
+    assert same(whole.view(), bit_by_bit.view())

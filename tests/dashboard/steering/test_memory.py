@@ -1,0 +1,147 @@
+"""What a controller remembers from one look to the next, and the figure that its card draws."""
+
+from collections.abc import Iterator
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from asgiref.sync import async_to_sync
+from pytest_django.fixtures import Settings
+
+from collectors.formats.asked import State
+from dashboard.fleet import jobs
+from dashboard.models import Job, TechniqueDecision, TechniqueSetting
+from dashboard.series import view_loader
+from dashboard.steering import cards
+from dashboard.steering.registered import registry
+from dashboard.store.memory import MemoryStore
+from dashboard.worker.job_leases import Leases
+from tests.dashboard.steered import World
+from tests.factories import ANNOUNCEMENT, RUN_ID
+from tests.techniques.stepping import picture
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def world(transactional_db: None, memory_store: MemoryStore, settings: Settings) -> Iterator[World]:
+    settings.TECHNIQUES = ("tests.techniques.stepping",)
+    registry.cache_clear()
+    jobs.record([ANNOUNCEMENT])
+    yield World(Job.objects.get(), memory_store, technique="stepping")
+    registry.cache_clear()
+
+
+def look(world: World, times: int = 1) -> None:
+    """Controllers are asked every five seconds."""
+    for _ in range(times):
+        world.pass_s(5 - world.now_ms / 1000 % 5)
+        world.round()
+
+
+def remembered(world: World) -> dict[str, Any]:
+    found = TechniqueDecision.objects.first()
+    assert found
+    memory: dict[str, Any] = found.memory
+    return memory
+
+
+def card(world: World) -> dict[str, Any]:
+    async def made() -> dict[str, Any]:
+        view = await view_loader.view(world.store, world.job.pk, world.now_ms)
+        found = await cards.cards(world.store, world.job, view, world.now_ms)
+        return next(card for card in found if card["name"] == "stepping")
+
+    return async_to_sync(made)()
+
+
+def test_a_controller_finds_again_what_it_remembered(world: World) -> None:
+    world.switch("act")
+    look(world, 3)
+
+    assert remembered(world) == {"run": str(RUN_ID), "mode": "act", "looks": 3}
+    # Only what it remembers has changed, and that is a decision too.
+    assert world.decided() == [{"word": "step"}] * 3
+
+
+def test_so_does_a_worker_that_was_started_again(world: World) -> None:
+    world.switch("act")
+    look(world, 2)
+    world.leases = Leases("a worker")
+    registry.cache_clear()
+    look(world)
+
+    assert remembered(world)["looks"] == 3
+
+
+def test_what_it_remembers_is_not_sent_to_the_job(world: World) -> None:
+    world.switch("act")
+    look(world)
+
+    assert world.document.techniques["stepping"].settings == {"word": "step"}
+
+
+def test_off_and_on_again_is_a_new_beginning(world: World) -> None:
+    world.switch("act")
+    look(world, 3)
+    world.switch("off", version=1)
+    look(world)
+    world.switch("act", version=2)
+    look(world)
+
+    assert remembered(world)["looks"] == 1
+
+
+def test_it_learns_that_the_job_was_started_again(world: World) -> None:
+    world.switch("advise")
+    look(world, 2)
+    world.run_id = uuid4()
+    look(world)
+
+    assert remembered(world) == {"run": str(world.run_id), "mode": "advise", "looks": 1}
+
+
+def test_it_learns_of_a_refusal_in_the_round_that_hears_of_it(world: World) -> None:
+    world.switch("act")
+    look(world)
+    world.obey(State.REFUSED, "1: too many files")
+    look(world)
+    assert world.stand == ("refused", "1: too many files")
+    assert remembered(world)["looks"] == 1
+
+    world.obey(State.APPLIED)
+    look(world)
+    assert remembered(world)["looks"] == 2
+
+
+def test_an_option_that_came_later_is_as_usual(world: World) -> None:
+    world.switch("act")
+    TechniqueSetting.objects.update(options={"gone": True})
+    look(world)
+
+    assert remembered(world)["looks"] == 1
+
+
+def test_a_card_has_the_figure_of_its_technique(world: World) -> None:
+    before = card(world)["figure"]
+    assert (before["points"], before["mark"]) == ([], None)
+    assert before["note"] == "It has not looked yet."
+
+    world.switch("advise")
+    look(world, 2)
+    drawn = card(world)["figure"]
+    assert (drawn["kind"], drawn["title"]) == ("points", "Looks")
+    assert (drawn["x"], drawn["y"]["label"]) == ({"label": "look", "unit": ""}, "windows seen")
+    assert [point["says"] for point in drawn["points"]] == ["look 1", "look 2"]
+    assert drawn["mark"] == {"x": 2, "label": "last"}
+
+
+def test_a_figure_that_cannot_be_drawn_takes_no_card_with_it(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object) -> None:
+        raise ValueError("no pen")
+
+    monkeypatch.setattr(picture, "figure", broken)
+
+    assert card(world)["figure"] is None
