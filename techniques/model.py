@@ -5,8 +5,12 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from techniques.schema import Fields, Settings
+
 Scalar = bool | int | float | str
-Settings = Mapping[str, Scalar]
+Options = Mapping[str, Scalar]
+
+NO_SETTINGS = Fields()
 
 
 class Mode(StrEnum):
@@ -38,16 +42,26 @@ class Option:
     unit: str = ""
 
 
+class Scope(StrEnum):
+    """Whose windows a controller sees: one job's, or those of all jobs with one label."""
+
+    JOB = "job"
+    CLUSTER = "cluster"
+
+
 @dataclass(frozen=True)
 class Technique:
-    """What a card says, and for how long a decision holds when nobody renews it."""
+    """What a card says, what its settings look like, and for how long a decision holds when nobody
+    renews it."""
 
     name: str
     title: str
     sentence: str
     needs: str = ""
     options: tuple[Option, ...] = ()
+    settings: Fields = NO_SETTINGS
     lease_ms: int = 15_000
+    scope: Scope = Scope.JOB
 
 
 @dataclass(frozen=True)
@@ -131,21 +145,3 @@ class Figure:
     weighs: str = ""
     mark: Mark | None = None
     note: str = ""
-
-
-class Where(StrEnum):
-    DRIVER = "driver"
-    EXECUTORS = "executors"
-
-
-@dataclass(frozen=True)
-class Order:
-    """What a lever of the probe is to hold: data, never code."""
-
-    lever: str
-    where: Where
-    values: Settings
-
-
-class Refused(Exception):
-    """A realizer cannot turn these settings into orders; the message says why."""

@@ -1,8 +1,9 @@
 """Which techniques there are: every package in this folder that has a `technique` module.
 
     technique.py    TECHNIQUE: what its card says
-    controller.py   conditions(view), decide(view, options, past): windows in, Decision out, pure
-    realizer.py     orders(settings): what the probe's levers are to hold
+    controller.py   conditions(view), decide(view, options, past): windows in, Decision out, pure;
+                    of cluster scope decide_all(views, options, past), each by job
+    realizer.py     orders(settings, job): what the probe's levers are to hold
     picture.py      figure(view, decision): what the card draws; not every technique has one
 
 A new one needs a folder and nothing else. Its modules are imported when they are used: the
@@ -17,7 +18,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, cast
 
 import techniques
-from techniques.model import Conditions, Decision, Figure, Order, Past, Settings, Technique
+from techniques.model import Conditions, Decision, Figure, Options, Past, Technique
+from techniques.orders import JobFacts, Order
+from techniques.schema import Settings
 
 if TYPE_CHECKING:
     from techniques.view import View
@@ -25,7 +28,19 @@ if TYPE_CHECKING:
 
 class Controller(Protocol):
     def conditions(self, view: "View") -> Conditions: ...
-    def decide(self, view: "View", options: Settings, past: Past) -> Decision | None: ...
+    def decide(self, view: "View", options: Options, past: Past) -> Decision | None: ...
+
+
+class ClusterController(Protocol):
+    """Sees all jobs of one label at once. A job that it does not name keeps its decision."""
+
+    def conditions(self, view: "View") -> Conditions: ...
+    def decide_all(
+        self,
+        views: Mapping[str, "View"],
+        options: Mapping[str, Options],
+        past: Mapping[str, Past],
+    ) -> Mapping[str, Decision]: ...
 
 
 class Picture(Protocol):
@@ -33,7 +48,7 @@ class Picture(Protocol):
 
 
 class Realizer(Protocol):
-    def orders(self, settings: Settings) -> Sequence[Order]: ...
+    def orders(self, settings: Settings, job: JobFacts) -> Sequence[Order]: ...
 
 
 class Registry:
@@ -60,6 +75,9 @@ class Registry:
 
     def controller(self, name: str) -> Controller:
         return cast(Controller, import_module(f"{self._packages[name]}.controller"))
+
+    def cluster_controller(self, name: str) -> ClusterController:
+        return cast(ClusterController, import_module(f"{self._packages[name]}.controller"))
 
     def picture(self, name: str) -> Picture | None:
         if not _has(self._packages[name], "picture"):

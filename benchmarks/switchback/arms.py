@@ -20,7 +20,8 @@ from dataclasses import dataclass
 from itertools import islice
 from statistics import fmean
 
-from techniques.model import Scalar, Settings
+from techniques.model import Scalar
+from techniques.schema import Settings
 from techniques.shadowsync.algorithm import SPREAD, THRESHOLD, alpha
 
 OFF, CONTROL, THRESHOLDS, DELAY, THREADS, ALL = (

@@ -114,4 +114,6 @@ def delay_of(query: Query) -> tuple[int | None, str]:
     if decision is None:
         return None, "the controller decides nothing for this job"
     told = (each.value for each in decision.evidence if each.name == "compaction waits")
-    return int(decision.settings["delay_ms"]) or None, next(told, "no delay is known")
+    delay_ms = decision.settings["delay_ms"]
+    assert isinstance(delay_ms, int)
+    return delay_ms or None, next(told, "no delay is known")

@@ -20,7 +20,7 @@ from dashboard.cli import programs
 from dashboard.series.history import NEEDS
 from dashboard.testing.running import Running
 from dashboard.testing.stack import RedisServer
-from techniques.model import Settings
+from techniques.schema import Settings
 
 TECHNIQUE = "shadowsync"
 LEASE_MS = 15_000

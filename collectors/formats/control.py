@@ -2,25 +2,33 @@
 
     {"version": 7, "renewed_ms": 1700000000000,
      "techniques": {"shadowsync": {"mode": "act", "version": 7, "lease_ms": 15000,
-                                   "settings": {"threshold_spread": 3}}}}
+                                   "settings": {"thresholds": true, "spread": 3}}}}
 
 `version` rises with every change; a technique's own is the document's at its last change. A
 technique that is not named is off. The writer renews `renewed_ms` every second or so: a document
-that is not renewed for a technique's lease no longer holds. It carries data only, never code.
+that is not renewed for a technique's lease no longer holds. It carries data only, never code:
+numbers, words, and lists and maps of them, so many and so deep. What a technique's settings may be
+is the technique's to say (`techniques.schema`); here only their size is bounded.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from math import isfinite
+from typing import Any, TypeAlias
 
 from collectors.formats.codec import Garbled
 
-MAX_BYTES = 16 * 1024
+MAX_BYTES = 64 * 1024
 MAX_TECHNIQUES = 32
-MAX_SETTINGS = 64
+# In all settings of a technique together, and how many lists and maps may be inside each other.
+MAX_VALUES = 4_096
+MAX_DEPTH = 4
+# Whoever writes a longer lease wants that nobody can take it back by going away.
+MAX_LEASE_MS = 120_000
 
 Scalar = bool | int | float | str
+Value: TypeAlias = Scalar | Sequence["Value"] | Mapping[str, "Value"]
 
 
 @dataclass(frozen=True)
@@ -28,7 +36,7 @@ class Wanted:
     mode: str
     version: int
     lease_ms: int
-    settings: Mapping[str, Scalar] = field(default_factory=dict)
+    settings: Mapping[str, Value] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -61,22 +69,30 @@ def decode(data: bytes) -> Control:
 
 def _wanted(value: Any) -> Wanted:
     settings = dict(value["settings"])
-    if len(settings) > MAX_SETTINGS:
-        raise ValueError(f"{len(settings)} settings")
+    if (many := sum(_values(each, MAX_DEPTH) for each in settings.values())) > MAX_VALUES:
+        raise ValueError(f"{many} settings")
     if value["mode"] not in ("advise", "act"):
         raise ValueError(f"a mode {value['mode']!r}")
     return Wanted(
         mode=value["mode"],
         version=_count(value["version"]),
-        lease_ms=_count(value["lease_ms"]),
-        settings={_text(name): _scalar(each) for name, each in settings.items()},
+        lease_ms=min(MAX_LEASE_MS, _count(value["lease_ms"])),
+        settings={_text(name): each for name, each in settings.items()},
     )
 
 
-def _scalar(value: Any) -> Scalar:
-    if isinstance(value, bool | int | float | str):
-        return value
-    raise TypeError(f"a setting that is a {type(value).__name__}")
+def _values(value: Any, depth: int) -> int:
+    """How many numbers and words a setting holds; lists and maps of nothing count as one."""
+    if isinstance(value, bool | str) or (isinstance(value, int | float) and isfinite(value)):
+        return 1
+    if not isinstance(value, list | dict):
+        raise TypeError(f"a setting that is {value!r}"[:100])
+    if depth == 0:
+        raise ValueError(f"settings more than {MAX_DEPTH} deep")
+    inside = value.values() if isinstance(value, dict) else value
+    for name in value if isinstance(value, dict) else ():
+        _text(name)
+    return max(1, sum(_values(each, depth - 1) for each in inside))
 
 
 def _text(value: Any) -> str:

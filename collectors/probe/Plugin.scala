@@ -14,17 +14,17 @@ class Plugin extends SparkPlugin {
 }
 
 private object Plugin {
-  /** All that this probe can move. */
-  val levers: Seq[Lever] = Seq(Echo, new StateStoreLever)
+  /** All that this probe can move. Options of Spark are the driver's: elsewhere there is no context. */
+  def levers(): Seq[Lever] = Seq(Echo, new StateStoreLever, new ConfLever(() => Driver.context))
 }
 
 private class Driver extends DriverPlugin {
-  private var context: Option[SparkContext] = None
+  import Driver.context
   private var sampler: Option[Sampler] = None
   private var levers: Option[Levers] = None
 
   override def init(sc: SparkContext, ctx: PluginContext): JMap[String, String] = {
-    context = Some(sc)
+    Driver.context = Some(sc)
     Guard.quietly("listen to tasks") { TaskEvents.listen(sc) }
     Collections.emptyMap[String, String]
   }
@@ -38,7 +38,9 @@ private class Driver extends DriverPlugin {
     }
 
   private def measureDriver(): Sampler = {
-    val moved = new Levers(Set(Levers.Driver), Plugin.levers)
+    val here = Whereabouts(
+      Levers.Driver, isDriver = true, isExecutor = false, () => Executor.host())
+    val moved = new Levers(here, Plugin.levers())
     val made =
       new Sampler("driver", () => Executor.host(), new Sender(receive, moved), Machine.sources())
     moved.start()
@@ -63,10 +65,14 @@ private class Driver extends DriverPlugin {
     levers.foreach(_.stop())
     sampler.foreach(_.stop())
     Collector.stop()
+    Driver.context = None
   }
 }
 
 private object Driver {
+  /** Of the application whose driver this JVM is. */
+  @volatile var context: Option[SparkContext] = None
+
   /** To every part: the clock, and the number of the edition that is to be held. */
   def reply(): Array[Byte] =
     ByteBuffer.allocate(2 * java.lang.Long.BYTES)
@@ -82,8 +88,9 @@ private class Executor extends ExecutorPlugin {
     Guard.quietly("start the sampler") {
       // In local mode this is the driver as well.
       val local = ctx.executorID() == Levers.Driver
-      val places = if (local) Set(Levers.Driver, Levers.Executors) else Set(Levers.Executors)
-      val moved = new Levers(places, Plugin.levers)
+      val here = Whereabouts(
+        ctx.executorID(), isDriver = local, isExecutor = true, () => Executor.host())
+      val moved = new Levers(here, Plugin.levers())
       val sender = new Sender(message => ctx.ask(message), moved)
       // Reading RocksDB's log makes each flush a little longer: whoever minds can do without.
       val wanted = ctx.conf().getBoolean("spark.curtail.stateStore.tap", true)

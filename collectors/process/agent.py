@@ -10,16 +10,19 @@ driver), and the driver's replies renew it for the executors (the same, kept by 
 """
 
 import json
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from collectors.formats import control
 from collectors.formats.asked import Applied, Asked, State
 from collectors.formats.codec import Garbled
 from collectors.formats.control import Control, Wanted
-from techniques.model import Order, Refused
-from techniques.registry import Realizer
+from collectors.process.arbitration import Arbitration
+from collectors.process.facts import Facts
+from techniques.orders import Order, Refused
+from techniques.registry import Registry
+from techniques.schema import SettingFault
 
 LEASE_MS = 10_000
 RENEW_MS = 2_000
@@ -45,24 +48,45 @@ class Status:
             raise Garbled(f"not a status of levers: {error}") from error
 
 
+@dataclass(frozen=True)
+class _Numbered:
+    number: int
+    order: Order
+
+
+@dataclass(frozen=True)
+class _Outcome:
+    """Of one technique of one job: the orders it led to, or why it led to none."""
+
+    orders: tuple[_Numbered, ...] = ()
+    refused: str = ""
+
+
 @dataclass
 class _Job:
     query_id: str
     run_id: str
     document: Control = field(default_factory=Control)
     renewed_at_ms: int = 0
-    # Of the document: which orders each technique led to, or why it led to none.
-    orders: dict[str, list[int]] = field(default_factory=dict)
-    refused: dict[str, str] = field(default_factory=dict)
+    outcomes: dict[str, _Outcome] = field(default_factory=dict)
+
+    def is_acting(self, name: str, now_ms: int) -> bool:
+        wanted = self.document.techniques[name]
+        return wanted.mode == "act" and not self.has_lapsed(wanted, now_ms)
+
+    def has_lapsed(self, wanted: Wanted, now_ms: int) -> bool:
+        return now_ms - self.renewed_at_ms > wanted.lease_ms
 
 
 class Agent:
-    def __init__(self, realizer: Callable[[str], Realizer], now_ms: int) -> None:
-        self._realizer = realizer
+    def __init__(self, techniques: Registry, facts: Facts, now_ms: int) -> None:
+        self._techniques = techniques
+        self._facts = facts
         self._jobs: dict[str, _Job] = {}
+        self._composed_of: object = None
         # Starts at the clock: a collector that is started again must not repeat an old number.
         self._edition = now_ms
-        self._orders: dict[int, dict[str, Any]] = {}
+        self._orders: list[dict[str, Any]] = []
         self._sent_ms = 0
         self._changed = False
         self._status: dict[str, Status] = {}
@@ -80,7 +104,8 @@ class Agent:
         self._jobs[job_id] = _Job(query_id, run_id)
 
     def end(self, job_id: str, now_ms: int) -> None:
-        if self._jobs.pop(job_id, None):
+        if job := self._jobs.pop(job_id, None):
+            self._facts.forget(job.run_id)
             self._compose(now_ms)
 
     def hear(self, job_id: str, data: bytes, now_ms: int) -> None:
@@ -89,16 +114,21 @@ class Agent:
         if job is None:
             return
         document = control.decode(data)
-        before = _in_force(job, now_ms)
         if document.renewed_ms != job.document.renewed_ms:
             # By our clock: the server's may differ, but its renewals come or they do not.
             job.renewed_at_ms = now_ms
         job.document = document
-        if _in_force(job, now_ms) != before:
-            self._compose(now_ms)
+        self._compose(now_ms)
 
-    def saw(self, executor_id: str, now_ms: int) -> None:
+    def saw(self, executor_id: str, host: str, now_ms: int) -> None:
         self._seen_ms[executor_id] = now_ms
+        self._facts.executor(executor_id, host)
+
+    def left(self, executor_id: str) -> None:
+        """Spark removed the executor: nobody waits for its word any more."""
+        self._seen_ms.pop(executor_id, None)
+        self._status.pop(executor_id, None)
+        self._facts.executor_left(executor_id)
 
     def report(self, executor_id: str, status: Status) -> None:
         self._status[executor_id] = status
@@ -107,16 +137,12 @@ class Agent:
         """What the driver's JVM is to hear now: a new edition, or the same again as a renewal."""
         if self.idle and not self._changed:
             return None
-        self._lapse(now_ms)
+        self._compose(now_ms)
         if not self._changed and now_ms - self._sent_ms < RENEW_MS:
             return None
         self._changed = False
         self._sent_ms = now_ms
-        edition = {
-            "edition": self._edition,
-            "lease_ms": LEASE_MS,
-            "orders": list(self._orders.values()),
-        }
+        edition = {"edition": self._edition, "lease_ms": LEASE_MS, "orders": self._orders}
         return json.dumps(edition, separators=(",", ":")).encode()
 
     def asked(self, job_id: str, now_ms: int) -> Asked | None:
@@ -124,94 +150,126 @@ class Agent:
         job = self._jobs.get(job_id)
         if job is None or not job.document.version:
             return None
-        behind = sorted(self._behind(now_ms))
         return Asked(
             version=job.document.version,
-            settled=not behind,
+            settled=not any(self._behind(now_ms)),
             techniques=tuple(
-                self._applied(job, name, wanted, behind, now_ms)
+                self._applied(job, name, wanted, now_ms)
                 for name, wanted in sorted(job.document.techniques.items())
             ),
         )
 
-    def _applied(
-        self, job: _Job, name: str, wanted: Wanted, behind: list[str], now_ms: int
-    ) -> Applied:
+    def _applied(self, job: _Job, name: str, wanted: Wanted, now_ms: int) -> Applied:
         state, because = State.APPLIED, ""
-        if _lapsed(job, wanted, now_ms):
+        outcome = job.outcomes.get(name, _Outcome())
+        if job.has_lapsed(wanted, now_ms):
             state = State.LAPSED
             because = f"not renewed for {wanted.lease_ms // 1000} s: back to the defaults"
-        elif why := job.refused.get(name):
-            state, because = State.REFUSED, why
-        elif wanted.mode == "act" and (no := next(self._refusals(job.orders[name]), None)):
+        elif outcome.refused:
+            state, because = State.REFUSED, outcome.refused
+        elif no := next(self._refusals(outcome.orders), None):
             state, because = State.REFUSED, no
-        elif wanted.mode == "act" and behind:
+        elif wanted.mode == "act" and (behind := self._waited_for(outcome.orders, now_ms)):
             state, because = State.ASKED, f"waiting for {', '.join(behind)}"
         return Applied(name, wanted.mode, state, wanted.version, because[:WHY_CHARS])
 
+    def _waited_for(self, orders: Sequence[_Numbered], now_ms: int) -> list[str]:
+        """Who was given one of these orders and has not said yet that it holds this edition."""
+        asked = [each.order.to for each in orders]
+        return sorted(
+            who for who in self._behind(now_ms) if any(self._facts.reaches(to, who) for to in asked)
+        )
+
     def _behind(self, now_ms: int) -> Iterator[str]:
-        """Who has not said yet that it holds this edition, the driver among them."""
+        """Every JVM that has not said yet that it holds this edition, the driver among them."""
         for who, seen_ms in self._seen_ms.items():
             status = self._status.get(who)
-            held = status is not None and status.edition == self._edition
-            if not held and now_ms - seen_ms < GONE_MS:
+            holds = status is not None and status.edition == self._edition
+            if not holds and now_ms - seen_ms < GONE_MS:
                 yield who
 
-    def _refusals(self, numbers: list[int]) -> Iterator[str]:
+    def _refusals(self, orders: Sequence[_Numbered]) -> Iterator[str]:
         for who, status in sorted(self._status.items()):
             if status.edition == self._edition:
-                for number in numbers:
-                    if number in status.refused:
-                        yield f"{who}: {status.refused[number]}"
-
-    def _lapse(self, now_ms: int) -> None:
-        for job in self._jobs.values():
-            for name, wanted in job.document.techniques.items():
-                if job.orders.get(name) and _lapsed(job, wanted, now_ms):
-                    self._compose(now_ms)
-                    return
+                for each in orders:
+                    if each.number in status.refused:
+                        yield f"{who}: {status.refused[each.number]}"
 
     def _compose(self, now_ms: int) -> None:
-        self._edition += 1
-        self._changed = True
-        self._orders = {}
-        for job in self._jobs.values():
-            job.orders, job.refused = {}, {}
-            for name, wanted in sorted(job.document.techniques.items()):
-                job.orders[name] = []
-                if wanted.mode != "act" or _lapsed(job, wanted, now_ms):
-                    continue
-                try:
-                    orders = self._realizer(name).orders(wanted.settings)
-                except Refused as why:
-                    job.refused[name] = str(why)
-                except KeyError:
-                    job.refused[name] = f"this job's Curtail does not know {name}"
-                else:
-                    job.orders[name] = [self._number(job, order) for order in orders]
+        """Makes a new edition where what is in force leads to other orders than before."""
+        in_force = self._in_force(now_ms)
+        runs = [job.run_id for job in self._jobs.values()]
+        composed_of = (in_force, runs, self._facts.version)
+        if composed_of == self._composed_of:
+            return
+        # The first one is told even if it is empty: an earlier collector may have told more.
+        is_first = self._composed_of is None
+        self._composed_of = composed_of
+        arbitration = Arbitration()
+        orders: list[dict[str, Any]] = []
+        for job_id, name, wanted in sorted(in_force, key=self._precedence):
+            job = self._jobs[job_id]
+            found = self._realized(job, name, wanted)
+            if not found.refused:
+                found = self._granted(arbitration, job_id, name, found)
+            numbered = []
+            for each in found.orders:
+                numbered.append(_Numbered(len(orders), each.order))
+                orders.append(_as_json(len(orders), job, each.order))
+            job.outcomes[name] = _Outcome(tuple(numbered), found.refused)
+        acting = {(job_id, name) for job_id, name, _ in in_force}
+        for job_id, job in self._jobs.items():
+            kept = {n: each for n, each in job.outcomes.items() if (job_id, n) in acting}
+            job.outcomes = kept
+        if is_first or orders != self._orders:
+            self._orders = orders
+            self._edition += 1
+            self._changed = True
 
-    def _number(self, job: _Job, order: Order) -> int:
-        number = len(self._orders)
-        self._orders[number] = {
-            "number": number,
-            "lever": order.lever,
-            "where": order.where,
-            "query": job.query_id,
-            "run": job.run_id,
-            "values": dict(order.values),
-        }
-        return number
+    def _precedence(self, asked: tuple[str, str, Wanted]) -> tuple[bool, int, str, str]:
+        """Who has a resource keeps it; among the others the one asked first comes first."""
+        job_id, name, wanted = asked
+        has_orders = bool(self._jobs[job_id].outcomes.get(name, _Outcome()).orders)
+        return not has_orders, wanted.version, job_id, name
+
+    def _in_force(self, now_ms: int) -> list[tuple[str, str, Wanted]]:
+        return [
+            (job_id, name, wanted)
+            for job_id, job in self._jobs.items()
+            for name, wanted in job.document.techniques.items()
+            if job.is_acting(name, now_ms)
+        ]
+
+    def _realized(self, job: _Job, name: str, wanted: Wanted) -> _Outcome:
+        """Whatever a technique's code does in the user's driver, frames go on."""
+        technique = self._techniques.techniques.get(name)
+        if technique is None:
+            return _Outcome(refused=f"this job's Curtail does not know {name}")
+        try:
+            technique.settings.check(wanted.settings)
+            facts = self._facts.of(job.query_id, job.run_id)
+            orders = self._techniques.realizer(name).orders(wanted.settings, facts)
+            return _Outcome(tuple(_Numbered(0, order) for order in orders))
+        except Refused as why:
+            return _Outcome(refused=str(why))
+        except SettingFault as fault:
+            return _Outcome(refused=f"its settings do not fit: {fault}")
+        except Exception as error:
+            return _Outcome(refused=f"{name} failed here: {type(error).__name__}: {error}")
+
+    @staticmethod
+    def _granted(arbitration: Arbitration, job_id: str, name: str, found: _Outcome) -> _Outcome:
+        claims = [claim for each in found.orders for claim in each.order.claims]
+        owner = arbitration.claim(job_id, name, claims)
+        return _Outcome(refused=owner) if owner else found
 
 
-def _in_force(job: _Job, now_ms: int) -> tuple[int, dict[str, Wanted]]:
-    """What changes an edition: renewals alone do not."""
-    held = {
-        name: wanted
-        for name, wanted in job.document.techniques.items()
-        if not _lapsed(job, wanted, now_ms)
+def _as_json(number: int, job: _Job, order: Order) -> dict[str, Any]:
+    return {
+        "number": number,
+        "lever": order.lever,
+        "to": {key: value for key, value in asdict(order.to).items() if value},
+        "query": job.query_id,
+        "run": job.run_id,
+        "values": dict(order.values),
     }
-    return job.document.version, held
-
-
-def _lapsed(job: _Job, wanted: Wanted, now_ms: int) -> bool:
-    return now_ms - job.renewed_at_ms > wanted.lease_ms

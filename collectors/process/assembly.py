@@ -34,6 +34,7 @@ from collectors.process.events.progress import Progress
 from collectors.process.events.scheduling import QueryTasks, Scheduling
 from collectors.process.events.state_store import Lane, StateStores
 from collectors.process.events.task_messages import ExecutorChange, Tasks, Traffic
+from collectors.process.facts import Facts
 
 CLOCK_AHEAD = BY_NAME["clock_ahead_us"].id
 
@@ -87,7 +88,8 @@ class _Job:
 
 
 class Assembler:
-    def __init__(self, now_ms: int) -> None:
+    def __init__(self, now_ms: int, facts: Facts | None = None) -> None:
+        self._facts = facts or Facts()
         self._next_window = now_ms // WINDOW_MS
         self._windows: dict[int, _Window] = {}
         self._jobs: dict[str, _Job] = {}
@@ -246,6 +248,8 @@ class Assembler:
             elif event.source == Source.LEVERS:
                 return  # for the control agent
             elif finished := self._stores.read(executor_id, event, ahead_us):
+                store = finished.store
+                self._facts.partition(store.run_id, store.operator, store.partition, executor_id)
                 for job in self._jobs.values():
                     if job.running.run_id == finished.store.run_id:
                         self._keep(job, finished.activity)

@@ -16,6 +16,7 @@ from collectors.process import footprint
 from collectors.process.agent import Agent, Status
 from collectors.process.assembly import Assembler, Closed, Running
 from collectors.process.events import progress, task_messages
+from collectors.process.facts import Facts
 from collectors.process.link import Kind, Message
 from collectors.process.pulse_taker import PulseTaker
 from techniques.registry import Registry
@@ -75,9 +76,10 @@ class Collector:
         self._cpu_us = cpu_us
         self._resident_bytes = resident_bytes
         self._lock = threading.Lock()
-        self._assembler = Assembler(now_ms())
+        self._facts = Facts()
+        self._assembler = Assembler(now_ms(), self._facts)
         self._application = Application("unnamed", "", "", "")
-        self._agent = Agent((techniques or Registry()).realizer, now_ms())
+        self._agent = Agent(techniques or Registry(), self._facts, now_ms())
         self._documents: dict[str, bytes] = {}
         self._runs: dict[str, _Run] = {}
         self._heartbeat_ms = 0
@@ -101,7 +103,8 @@ class Collector:
         try:
             with self._lock:
                 self._agent.hear(job_id, document, self._now_ms())
-        except Garbled as error:
+        except Exception as error:
+            # Whatever it is, the thread that calls this ships the frames and must go on.
             self._unreadable(error)
 
     def tick(self) -> None:
@@ -172,7 +175,7 @@ class Collector:
             case Kind.TASKS:
                 self._assembler.add_tasks(task_messages.decode_tasks(message.payload))
             case Kind.EXECUTORS:
-                self._assembler.add_executor(task_messages.decode_executor(message.payload))
+                self._executor(task_messages.decode_executor(message.payload))
             case Kind.TRAFFIC:
                 self._assembler.add_traffic(task_messages.decode_traffic(message.payload))
             case Kind.HELLO:
@@ -196,10 +199,16 @@ class Collector:
     def _part(self, part: parts.Part) -> None:
         now_ms = self._now_ms()
         self._assembler.add_part(part, now_ms)
-        self._agent.saw(part.executor_id, now_ms)
+        self._agent.saw(part.executor_id, part.host, now_ms)
+        self._facts.pools(part.pools)
         for event in part.events:
             if event.source == parts.Source.LEVERS:
                 self._agent.report(part.executor_id, Status.parse(event.body))
+
+    def _executor(self, change: task_messages.ExecutorChange) -> None:
+        self._assembler.add_executor(change)
+        if not change.joined:
+            self._agent.left(change.executor_id)
 
     def _started(self, event: dict[str, Any]) -> None:
         # A query without a name is known by its id, which its checkpoint keeps across restarts.

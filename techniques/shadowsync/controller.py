@@ -10,7 +10,8 @@ from techniques.detection.checkpoints import Stage, stages
 from techniques.detection.finding import Finding
 from techniques.detection.incidents import QUIET_MS, QUIET_PERIODS
 from techniques.detection.rules import scheduled_shadowsync, statistical_shadowsync
-from techniques.model import Conditions, Decision, Evidence, Past, Settings
+from techniques.model import Conditions, Decision, Evidence, Options, Past
+from techniques.schema import Settings
 from techniques.shadowsync.algorithm import Delay, delay
 from techniques.shadowsync.load import load
 from techniques.shadowsync.snapshot_batches import (
@@ -51,7 +52,7 @@ def conditions(view: View) -> Conditions:
     return Conditions(False, "the state stores compact at different checkpoints already")
 
 
-def decide(view: View, options: Settings, past: Past = NOTHING_YET) -> Decision | None:
+def decide(view: View, options: Options, past: Past = NOTHING_YET) -> Decision | None:
     if not len(view):
         return None
     if kept := withdrawn(past):
@@ -66,7 +67,7 @@ def decide(view: View, options: Settings, past: Past = NOTHING_YET) -> Decision 
 
 
 def _decision(
-    view: View, several: list[Stage], found: list[Finding], options: Settings, past: Past
+    view: View, several: list[Stage], found: list[Finding], options: Options, past: Past
 ) -> Decision:
     statistical = any(each.kind == statistical_shadowsync.KIND for each in found)
     waits = _delay(view, several) if options["delay"] else Delay(None, "")

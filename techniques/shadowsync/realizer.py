@@ -1,32 +1,30 @@
 from collections.abc import Sequence
 
-from techniques.model import Order, Refused, Settings, Where
+from techniques.orders import COMPACTION, EXECUTORS, STATE_STORES, JobFacts, Order, Refused
+from techniques.schema import Settings
 
-LEVER = "state-stores"
+# Of each part, what leaves everything as it is. `base` and `in_step` are not on the card: they are
+# for measuring, where stores have to be in phase at a threshold of choice.
+NOTHING: Settings = {
+    "spread": 1,
+    "delay_ms": 0,
+    "base": 0,
+    "in_step": False,
+    "flush_on_all_cores": False,
+    "compaction_threads": 0,
+    "snapshots": False,
+}
 
 
-def orders(settings: Settings) -> Sequence[Order]:
+def orders(settings: Settings, job: JobFacts) -> Sequence[Order]:
     values = {
-        "seed": int(settings.get("seed", 0)),
+        **NOTHING,
+        **{name: settings[name] for name in NOTHING if name in settings},
         # A spread of one file is the threshold as it is.
-        "spread": int(settings.get("spread", 4)) if settings.get("thresholds") else 1,
-        "delay_ms": int(settings.get("delay_ms", 0)),
-        # Not on the card: for measuring, where stores have to be in phase at a threshold of choice.
-        "base": int(settings.get("base", 0)),
-        "in_step": bool(settings.get("in_step")),
+        "spread": settings.get("spread", 4) if settings.get("thresholds") else 1,
         "flush_on_all_cores": bool(settings.get("threads")),
-        "compaction_threads": int(settings.get("compaction_threads", 0)),
-        "snapshots": bool(settings.get("snapshots")),
     }
-    nothing = {
-        "spread": 1,
-        "delay_ms": 0,
-        "base": 0,
-        "in_step": False,
-        "flush_on_all_cores": False,
-        "compaction_threads": 0,
-        "snapshots": False,
-    }
-    if all(values[name] == value for name, value in nothing.items()):
+    if values == NOTHING:
         raise Refused("none of its parts is switched on, or none applies to what was found")
-    return (Order(LEVER, Where.EXECUTORS, values),)
+    claimed = {**values, "seed": settings.get("seed", 0)}
+    return (Order(STATE_STORES, EXECUTORS, claimed, (COMPACTION,)),)

@@ -1,4 +1,19 @@
 from techniques.model import Option, OptionKind, Technique
+from techniques.schema import Fields, Flag, Number
+
+SETTINGS = Fields(
+    optional={
+        "thresholds": Flag(),
+        "spread": Number(1, 16, whole=True),
+        "seed": Number(0, 2**31 - 1, whole=True),
+        "threads": Flag(),
+        "compaction_threads": Number(0, 64, whole=True),
+        "delay_ms": Number(0, 60_000),
+        "snapshots": Flag(),
+        "base": Number(0, 16, whole=True),
+        "in_step": Flag(),
+    }
+)
 
 TECHNIQUE = Technique(
     name="shadowsync",
@@ -7,6 +22,7 @@ TECHNIQUE = Technique(
         "Lets each state store compact at a flush of its own instead of all at the same checkpoint."
     ),
     needs="state in RocksDB, in several partitions",
+    settings=SETTINGS,
     options=(
         Option("thresholds", "A random threshold per state store", OptionKind.BOOL, True),
         Option("threads", "As many flush threads as cores", OptionKind.BOOL, True),

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from techniques.model import Decision, Evidence, Mode, Past, Settings
+from techniques.model import Decision, Evidence, Mode, Options, Past
 from techniques.shadowsync.exploration import (
     Exploration,
     State,
@@ -37,7 +37,7 @@ class Threads:
 
 
 def threads(
-    view: View, options: Settings, past: Past, statistical: bool, goes_on: bool, others: bool
+    view: View, options: Options, past: Past, statistical: bool, goes_on: bool, others: bool
 ) -> Threads:
     """`goes_on` is whether any ShadowSync does, `others` whether more is done about it."""
     if fixed := int(options["compaction_threads"]):
@@ -95,7 +95,7 @@ def _before(past: Past) -> Exploration | None:
     return found if found and found.run == past.run else None
 
 
-def _steps(view: View, options: Settings) -> tuple[int, ...]:
+def _steps(view: View, options: Options) -> tuple[int, ...]:
     usual = min(MOST, PER_CORE * (view.cores or USUAL_CORES))
     fewest = int(options["fewest_threads"])
     return steps(fewest, max(fewest, int(options["most_threads"]) or usual))

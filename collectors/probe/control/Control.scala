@@ -2,7 +2,8 @@ package io.curtail.probe
 
 import java.io.{DataInputStream, EOFException, IOException, InputStream}
 
-/** Orders for the levers of every JVM, as the collector last told them. */
+/** Orders for the levers of every JVM, as the collector last told them, and how long they hold when
+  * nobody renews them. */
 private[probe] final case class Edition(number: Long, leaseMs: Long, document: Array[Byte])
 
 /**
@@ -15,6 +16,7 @@ private[probe] object Control {
   /** What an executor asks for when a reply names an edition that it does not hold. */
   val Question = "curtail: what is the edition?"
   private val LongestDocument = 1 << 20
+  private val LongestLeaseMs = 120000L
 
   @volatile private var held = None
   @volatile private var heardNs = 0L
@@ -25,9 +27,16 @@ private[probe] object Control {
   }
 
   def hear(document: Array[Byte]): Unit = {
-    val root = Json.read(document)
+    val edition = read(document)
     heardNs = System.nanoTime()
-    held = Edition(root.get("edition").asLong, root.get("lease_ms").asLong, document)
+    held = edition
+  }
+
+  /** The lease is the edition's own, within reason. */
+  def read(document: Array[Byte]): Edition = {
+    val root = Json.read(document)
+    val leaseMs = math.min(LongestLeaseMs, root.get("lease_ms").asLong)
+    Edition(root.get("edition").asLong, leaseMs, document)
   }
 
   /** Reads what the collector says until it ends: four bytes of length, an edition. */

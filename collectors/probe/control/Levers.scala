@@ -9,11 +9,15 @@ import com.fasterxml.jackson.databind.JsonNode
 import scala.jdk.CollectionConverters._
 import scala.util.control.NonFatal
 
+/** Where an order goes: techniques/orders.py says which words each place has. */
+private[probe] final case class Address(
+    place: String, executor: String = "", host: String = "", pool: String = "")
+
 /** One order of an edition: which query it is for, and what is to be so. */
 private[probe] final case class Order(
     number: Int,
     lever: String,
-    where: String,
+    to: Address,
     queryId: String,
     runId: String,
     values: JsonNode)
@@ -39,8 +43,20 @@ private[probe] object Echo extends Lever {
     orders.flatMap(order => Option(order.values.get("refuse")).map(order.number -> _.asText)).toMap
 }
 
+/** Which JVM this is, for orders to find it. In local mode the driver is the one executor too. */
+private[probe] final case class Whereabouts(
+    executorId: String, isDriver: Boolean, isExecutor: Boolean, host: () => Option[String]) {
+  def isAt(to: Address): Boolean = to.place match {
+    case "driver" => isDriver
+    case "executors" => isExecutor
+    case "executor" => isExecutor && to.executor == executorId
+    case "pool" => isExecutor && host().contains(to.host)
+    case _ => false
+  }
+}
+
 /** The levers of this JVM, moved by a thread of their own so that nothing waits for them. */
-private[probe] class Levers(places: Set[String], levers: Seq[Lever]) {
+private[probe] class Levers(whereabouts: Whereabouts, levers: Seq[Lever]) {
   import Levers._
 
   private val wanted = new AtomicReference[Edition](Control.None)
@@ -62,7 +78,7 @@ private[probe] class Levers(places: Set[String], levers: Seq[Lever]) {
   def heard(edition: Long, document: () => Array[Byte]): Unit = {
     heardNs = System.nanoTime()
     if (edition != wanted.get.number) {
-      wanted.set(if (edition == 0L) Control.None else Edition(edition, LeaseMs, document()))
+      wanted.set(if (edition == 0L) Control.None else Control.read(document()))
       LockSupport.unpark(thread)
     }
   }
@@ -84,12 +100,14 @@ private[probe] class Levers(places: Set[String], levers: Seq[Lever]) {
   }
 
   private def inForce(): Edition = {
+    val edition = wanted.get
     val silentMs = (System.nanoTime() - heardNs) / 1000000L
-    if (silentMs <= LeaseMs) wanted.get else { wanted.set(Control.None); Control.None }
+    if (silentMs > edition.leaseMs) wanted.compareAndSet(edition, Control.None)
+    wanted.get
   }
 
   private def hold(edition: Edition): Map[Int, String] = {
-    val orders = read(edition).filter(order => places(order.where))
+    val orders = read(edition).filter(order => whereabouts.isAt(order.to))
     val byLever = orders.groupBy(_.lever)
     val refused = levers.flatMap { lever =>
       val own = byLever.getOrElse(lever.name, Nil)
@@ -111,10 +129,8 @@ private[probe] class Levers(places: Set[String], levers: Seq[Lever]) {
 }
 
 private[probe] object Levers {
+  /** Spark's name for it. */
   val Driver = "driver"
-  val Executors = "executors"
-  /** How long orders hold when the driver does not answer. */
-  private val LeaseMs = 10000L
   private val EveryMs = 500L
   private val LongestWhy = 200
 
@@ -124,9 +140,15 @@ private[probe] object Levers {
       Order(
         order.get("number").asInt,
         order.get("lever").asText,
-        order.get("where").asText,
+        address(order.get("to")),
         order.get("query").asText,
         order.get("run").asText,
         order.get("values"))
     }.toSeq
+
+  private def address(to: JsonNode): Address = Address(
+    to.get("place").asText,
+    to.path("executor").asText(""),
+    to.path("host").asText(""),
+    to.path("pool").asText(""))
 }

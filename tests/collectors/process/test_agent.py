@@ -8,26 +8,34 @@ import pytest
 from collectors.formats import control
 from collectors.formats.asked import Asked, State
 from collectors.formats.codec import Garbled
-from collectors.formats.control import Control, Scalar, Wanted
+from collectors.formats.control import Control, Value, Wanted
+from collectors.formats.pools import PoolSample
 from collectors.process.agent import GONE_MS, RENEW_MS, Agent, Status
+from collectors.process.facts import Facts
 from techniques.registry import Registry
 
 JOB, QUERY, RUN = "orders.scored", "query-1", "run-1"
 LEASE_MS = 5_000
 
 
+TECHNIQUES = [
+    f"tests.techniques.{name}" for name in ("echo", "live_conf", "pool_policy", "raising")
+]
+
+
 class World:
     def __init__(self) -> None:
         self.now_ms = 1_000_000
         self.renewals = 0
-        self.agent = Agent(Registry(["tests.techniques.echo"]).realizer, self.now_ms)
+        self.facts = Facts()
+        self.agent = Agent(Registry(TECHNIQUES), self.facts, self.now_ms)
         self.agent.start(JOB, QUERY, RUN)
         self.alive = ["1", "2"]
         self.told: dict[str, Any] = {"edition": 0, "orders": []}
 
-    def ask(self, version: int = 1, mode: str = "act", name: str = "echo", **more: Scalar) -> None:
-        wanted = Wanted(mode, version, LEASE_MS, {"word": "hello", **more})
-        self.hear(Control(version, 0, {name: wanted}))
+    def ask(self, version: int = 1, mode: str = "act", name: str = "echo", **more: Value) -> None:
+        settings = {"word": "hello", **more} if name == "echo" else more
+        self.hear(Control(version, 0, {name: Wanted(mode, version, LEASE_MS, settings)}))
 
     def hear(self, document: Control) -> None:
         self.document = document
@@ -44,7 +52,7 @@ class World:
 
     def tick(self) -> None:
         for executor in self.alive:
-            self.agent.saw(executor, self.now_ms)
+            self.agent.saw(executor, f"host-{executor}", self.now_ms)
         if said := self.agent.tell(self.now_ms):
             self.told = json.loads(said)
 
@@ -83,7 +91,7 @@ def test_what_is_asked_becomes_orders_for_the_probe(world: World) -> None:
         {
             "number": 0,
             "lever": "echo",
-            "where": "executors",
+            "to": {"place": "executors"},
             "query": QUERY,
             "run": RUN,
             "values": {"word": "hello"},
@@ -245,3 +253,101 @@ def test_a_garbled_document_leaves_the_one_before_in_force(world: World) -> None
 def test_a_status_that_is_none_is_called_garbled(text: str) -> None:
     with pytest.raises(Garbled):
         Status.parse(text)
+
+
+@pytest.mark.parametrize("error", ["ZeroDivisionError", "KeyError", "RecursionError", "OSError"])
+def test_whatever_a_realizer_raises_is_a_refusal_with_the_name_of_the_technique(
+    world: World, error: str
+) -> None:
+    world.ask(name="raising", error=error)
+    world.tick()
+
+    state, because = world.state()
+    assert state == State.REFUSED
+    assert because.startswith(f"raising failed here: {error}")
+
+
+def test_a_missing_setting_is_not_taken_for_an_unknown_technique(world: World) -> None:
+    world.ask(name="raising")
+
+    assert world.state() == (
+        State.REFUSED,
+        "its settings do not fit: settings.error: is missing",
+    )
+
+
+def test_settings_that_the_technique_does_not_declare_are_refused(world: World) -> None:
+    world.ask(word=7)
+
+    assert world.state() == (State.REFUSED, "its settings do not fit: settings.word: a word")
+
+
+def test_an_order_for_the_driver_waits_for_the_driver_alone(world: World) -> None:
+    world.alive.append("driver")
+    world.ask(name="live_conf", factor=2)
+    world.answer("driver")
+
+    assert world.told["orders"][0]["to"] == {"place": "driver"}
+    assert world.state() == (State.APPLIED, "")
+    assert not world.asked().settled
+
+
+def test_an_order_for_a_pool_goes_to_its_host(world: World) -> None:
+    world.tick()
+    world.facts.pools([PoolSample("score", "host-2", 0, ("score",), ())])
+    world.ask(name="pool_policy", policy="fewest-queued")
+    world.answer("1")
+
+    assert world.told["orders"][0]["to"] == {"place": "pool", "host": "host-2", "pool": "score"}
+    assert world.state() == (State.ASKED, "waiting for 2")
+    world.answer("2")
+    assert world.state() == (State.APPLIED, "")
+
+
+def test_a_pool_that_comes_up_later_gets_its_order_then(world: World) -> None:
+    world.ask(name="pool_policy", policy="fewest-queued")
+    assert world.state() == (State.REFUSED, "this job uses no operator pool")
+
+    world.facts.pools([PoolSample("score", "host-1", 0, ("score",), ())])
+    world.answer("1", "2")
+    assert world.state() == (State.APPLIED, "")
+
+
+def test_what_changes_no_order_changes_no_edition(world: World) -> None:
+    world.ask()
+    world.answer("1", "2")
+    edition = world.told["edition"]
+    world.facts.pools([PoolSample("score", "host-1", 0, ("score",), ())])
+    world.tick()
+
+    assert world.told["edition"] == edition
+    assert world.state() == (State.APPLIED, "")
+
+
+def test_two_jobs_cannot_both_act_on_what_the_application_has_once(world: World) -> None:
+    other = "orders.counted"
+    world.agent.start(other, "query-2", "run-2")
+    world.ask(version=5, name="live_conf", factor=2)
+    world.tick()
+    wanted = Wanted("act", 1, LEASE_MS, {"factor": 3})
+    world.agent.hear(other, control.encode(Control(1, 1, {"live_conf": wanted})), world.now_ms)
+    world.tick()
+
+    # The first keeps it although the other's version is lower.
+    asked = world.agent.asked(other, world.now_ms)
+    assert asked
+    assert asked.techniques[0].because == f"live_conf of {JOB} owns the speculation"
+    assert len(world.told["orders"]) == 1
+
+    world.hear(Control(6, 0, {}))
+    world.tick()
+    assert [order["run"] for order in world.told["orders"]] == ["run-2"]
+
+
+def test_nobody_waits_for_an_executor_that_spark_removed(world: World) -> None:
+    world.ask()
+    world.answer("1")
+    world.alive.remove("2")
+    world.agent.left("2")
+
+    assert world.state() == (State.APPLIED, "")

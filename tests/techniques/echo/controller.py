@@ -1,4 +1,4 @@
-from techniques.model import Conditions, Decision, Evidence, Past, Settings
+from techniques.model import Conditions, Decision, Evidence, Options, Past
 from techniques.view import View
 
 
@@ -8,7 +8,7 @@ def conditions(view: View) -> Conditions:
     return Conditions(True, "the job sends windows")
 
 
-def decide(view: View, options: Settings, past: Past) -> Decision | None:
+def decide(view: View, options: Options, past: Past) -> Decision | None:
     if not len(view):
         return None
     return Decision(options, f"says {options['word']}", (Evidence("word", str(options["word"])),))

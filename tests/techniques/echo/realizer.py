@@ -1,10 +1,11 @@
 from collections.abc import Sequence
 
-from techniques.model import Order, Settings, Where
+from techniques.orders import ECHO, EXECUTORS, JobFacts, Order
+from techniques.schema import Settings
 
 
-def orders(settings: Settings) -> Sequence[Order]:
+def orders(settings: Settings, job: JobFacts) -> Sequence[Order]:
     values = {"word": settings["word"]}
     if settings.get("refuse"):
         values["refuse"] = "it was told to refuse"
-    return (Order("echo", Where.EXECUTORS, values),)
+    return (Order(ECHO, EXECUTORS, values),)

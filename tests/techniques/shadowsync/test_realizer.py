@@ -2,10 +2,12 @@
 
 import pytest
 
-from techniques.model import Refused, Where
+from techniques.orders import COMPACTION, EXECUTORS, JobFacts, Order, Refused
 from techniques.registry import Registry
-from techniques.shadowsync.realizer import orders
+from techniques.schema import Settings
+from techniques.shadowsync import realizer
 
+JOB = JobFacts("query", "run")
 ALL = {
     "thresholds": True,
     "spread": 4,
@@ -17,17 +19,23 @@ ALL = {
 }
 
 
+def order_of(settings: Settings) -> Order:
+    (order,) = realizer.orders(settings, JOB)
+    return order
+
+
 def test_the_registry_has_it_with_all_its_parts() -> None:
     registry = Registry()
 
     assert "shadowsync" in registry.techniques
-    assert registry.realizer("shadowsync").orders(ALL)
+    assert registry.realizer("shadowsync").orders(ALL, JOB)
 
 
 def test_executors_are_told_what_to_hold() -> None:
-    (order,) = orders(ALL)
+    order = order_of(ALL)
 
-    assert (order.lever, order.where) == ("state-stores", Where.EXECUTORS)
+    assert (order.lever, order.to) == ("state-stores", EXECUTORS)
+    assert order.claims == (COMPACTION,)
     assert order.values == {
         "seed": 7,
         "spread": 4,
@@ -41,7 +49,7 @@ def test_executors_are_told_what_to_hold() -> None:
 
 
 def test_without_thresholds_every_store_keeps_its_own() -> None:
-    (order,) = orders({**ALL, "thresholds": False})
+    order = order_of({**ALL, "thresholds": False})
 
     assert order.values["spread"] == 1
 
@@ -50,7 +58,7 @@ def test_without_thresholds_every_store_keeps_its_own() -> None:
 def test_a_threshold_of_choice_and_stores_in_step_are_orders_too(
     settings: dict[str, int | bool],
 ) -> None:
-    (order,) = orders(settings)
+    order = order_of(settings)
 
     assert order.values.items() >= settings.items()
     assert order.values["spread"] == 1
@@ -58,4 +66,4 @@ def test_a_threshold_of_choice_and_stores_in_step_are_orders_too(
 
 def test_settings_that_switch_nothing_on_are_refused() -> None:
     with pytest.raises(Refused, match="none of its parts"):
-        orders({"thresholds": False, "threads": False, "delay_ms": 0})
+        order_of({"thresholds": False, "threads": False, "delay_ms": 0})

@@ -1,4 +1,4 @@
-from techniques.model import Conditions, Decision, Past, Settings
+from techniques.model import Conditions, Decision, Options, Past
 from techniques.view import View
 
 
@@ -6,7 +6,7 @@ def conditions(view: View) -> Conditions:
     return Conditions(True, "it can always count")
 
 
-def decide(view: View, options: Settings, past: Past) -> Decision | None:
+def decide(view: View, options: Options, past: Past) -> Decision | None:
     if past.refused:
         return None
     known = past.decision.memory if past.decision else {}

@@ -1,7 +1,8 @@
 from collections.abc import Sequence
 
-from techniques.model import Order, Settings, Where
+from techniques.orders import ECHO, EXECUTORS, JobFacts, Order
+from techniques.schema import Settings
 
 
-def orders(settings: Settings) -> Sequence[Order]:
-    return (Order("echo", Where.EXECUTORS, {"word": settings["word"]}),)
+def orders(settings: Settings, job: JobFacts) -> Sequence[Order]:
+    return (Order(ECHO, EXECUTORS, {"word": settings["word"]}),)

@@ -1,0 +1,80 @@
+"""What the driver knows of its application: executors, operator pools, where state partitions are.
+
+Realizers get it as a frozen `JobFacts`. `version` rises whenever something changes that a realizer
+could see, so that orders are composed anew then and only then.
+"""
+
+from collections.abc import Iterable
+from typing import TypeVar
+
+from collectors.formats.pools import PoolSample
+from techniques.orders import Address, ExecutorFacts, JobFacts, Place, PoolFacts
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+# Spark's name for it; in local mode the driver is the one executor too.
+DRIVER = "driver"
+
+
+class Facts:
+    def __init__(self) -> None:
+        self.version = 0
+        self._hosts: dict[str, str] = {}
+        self._pools: dict[tuple[str, str], PoolFacts] = {}
+        self._partitions: dict[str, dict[tuple[int, int], str]] = {}
+
+    def executor(self, executor_id: str, host: str) -> None:
+        self._put(self._hosts, executor_id, host)
+
+    def executor_left(self, executor_id: str) -> None:
+        if self._hosts.pop(executor_id, None) is not None:
+            self.version += 1
+
+    def pools(self, told: Iterable[PoolSample]) -> None:
+        for pool in told:
+            found = PoolFacts(
+                pool.name,
+                pool.host,
+                tuple(pool.operators),
+                tuple(each.operator for each in pool.instances),
+            )
+            self._put(self._pools, (pool.host, pool.name), found)
+
+    def partition(self, run_id: str, operator: int, partition: int, executor_id: str) -> None:
+        self._put(self._partitions.setdefault(run_id, {}), (operator, partition), executor_id)
+
+    def forget(self, run_id: str) -> None:
+        if self._partitions.pop(run_id, None) is not None:
+            self.version += 1
+
+    def of(self, query_id: str, run_id: str) -> JobFacts:
+        executors = {who: host for who, host in self._hosts.items() if self._is_executor(who)}
+        return JobFacts(
+            query_id=query_id,
+            run_id=run_id,
+            executors=tuple(ExecutorFacts(who, executors[who]) for who in sorted(executors)),
+            pools=tuple(self._pools[key] for key in sorted(self._pools)),
+            partitions=dict(self._partitions.get(run_id, {})),
+        )
+
+    def reaches(self, to: Address, executor_id: str) -> bool:
+        """Whether this JVM is among those that an order for `to` is meant for."""
+        match to.place:
+            case Place.DRIVER:
+                return executor_id == DRIVER
+            case Place.EXECUTORS:
+                return self._is_executor(executor_id)
+            case Place.EXECUTOR:
+                return executor_id == to.executor
+            case Place.POOL:
+                host = self._hosts.get(executor_id)
+                return self._is_executor(executor_id) and host == to.host
+
+    def _is_executor(self, executor_id: str) -> bool:
+        return executor_id != DRIVER or len(self._hosts) == 1
+
+    def _put(self, into: dict[K, V], key: K, value: V) -> None:
+        if into.get(key) != value:
+            into[key] = value
+            self.version += 1

@@ -1,0 +1,104 @@
+"""What a realizer knows of a running job, and the orders it gives to the probe's levers.
+
+An order is data for one lever of one place. Before orders are sent the agent arbitrates: a resource
+that an order claims has one owner at a time.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from techniques.schema import Settings
+
+# What the probe can move (`collectors/probe`): the names of its levers.
+STATE_STORES, POOL, SPARK_CONF, ECHO = "state-stores", "pool", "spark-conf", "echo"
+LEVERS = (ECHO, STATE_STORES, POOL, SPARK_CONF)
+
+
+class Place(StrEnum):
+    DRIVER = "driver"
+    EXECUTORS = "executors"  # all of them, those that join later too
+    EXECUTOR = "executor"
+    POOL = "pool"  # on one host: whichever executor there looks after it
+
+
+@dataclass(frozen=True)
+class Address:
+    """Where an order goes; `executor`, or `host` and `pool`, only where the place has them."""
+
+    place: Place
+    executor: str = ""
+    host: str = ""
+    pool: str = ""
+
+
+DRIVER, EXECUTORS = Address(Place.DRIVER), Address(Place.EXECUTORS)
+
+
+def executor(executor_id: str) -> Address:
+    return Address(Place.EXECUTOR, executor=executor_id)
+
+
+def pool(host: str, name: str) -> Address:
+    return Address(Place.POOL, host=host, pool=name)
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A resource that one technique at a time may act on: of one job, or of its application."""
+
+    resource: str
+    of_application: bool = False
+
+
+# The resources that more than one technique wants.
+PLACEMENT, COMPACTION = Claim("placement of state"), Claim("compaction of state stores")
+SPECULATION = Claim("speculation", of_application=True)
+
+
+def dispatch(host: str, name: str) -> Claim:
+    return Claim(f"dispatch of pool {name} on {host}", of_application=True)
+
+
+@dataclass(frozen=True)
+class Order:
+    """What a lever is to hold: data, never code."""
+
+    lever: str
+    to: Address
+    values: Settings
+    claims: tuple[Claim, ...] = ()
+
+
+@dataclass(frozen=True)
+class ExecutorFacts:
+    """`executor_id` is Spark's; in local mode the one executor is called "driver"."""
+
+    executor_id: str
+    host: str
+
+
+@dataclass(frozen=True)
+class PoolFacts:
+    """One pool on one host: its operators, and for each instance the place of its operator."""
+
+    name: str
+    host: str
+    operators: tuple[str, ...] = ()
+    instances: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class JobFacts:
+    """A running job as its driver knows it now. `partitions` says which executor had the state
+    store of (operator, partition) last."""
+
+    query_id: str
+    run_id: str
+    executors: tuple[ExecutorFacts, ...] = ()
+    pools: tuple[PoolFacts, ...] = ()
+    partitions: Mapping[tuple[int, int], str] = field(default_factory=dict)
+
+
+class Refused(Exception):
+    """A realizer cannot turn these settings into orders; the message says why."""

@@ -1,0 +1,1 @@
+"""A technique of cluster scope: sees all jobs of one label and asks a share of each."""

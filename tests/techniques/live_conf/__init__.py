@@ -1,0 +1,1 @@
+"""A technique that switches Spark's speculation on: by the driver's lever for live options."""
