@@ -19,8 +19,11 @@ from benchmarks.switchback.arms import (
     seeds,
 )
 from benchmarks.switchback.regimes import MAP, SETTINGS
+from techniques.orders import JobFacts
 from techniques.shadowsync.algorithm import THRESHOLD, alpha
 from techniques.shadowsync.realizer import orders as realized
+
+JOB = JobFacts("query", "run")
 
 EXTRA = (DELAY, THREADS, ALL)
 
@@ -49,7 +52,7 @@ def test_all_stores_are_brought_in_step_before_every_block() -> None:
     for number in (0, 1):
         for block in blocks(number, (*CORE, *EXTRA), seed=3, delay_ms=64):
             assert block.rephase["in_step"] is True
-            assert realized(block.rephase)
+            assert realized(block.rephase, JOB)
 
 
 def test_off_stays_in_step_at_four_and_the_control_at_five_and_six_in_turn() -> None:
@@ -65,7 +68,7 @@ def test_off_stays_in_step_at_four_and_the_control_at_five_and_six_in_turn() -> 
 
 def test_each_part_asks_for_itself_alone_and_all_for_the_three_together() -> None:
     asked = {
-        block.arm: realized(block.settings)[0].values
+        block.arm: realized(block.settings, JOB)[0].values
         for block in blocks(0, (THRESHOLDS, *EXTRA), seed=3, delay_ms=64)
     }
 
@@ -85,7 +88,7 @@ def test_where_no_delay_fits_there_is_no_such_block_and_all_goes_without() -> No
     found = {block.arm: block for block in blocks(0, EXTRA, seed=3, delay_ms=None)}
 
     assert set(found) == {THREADS, ALL}
-    assert realized(found[ALL].settings)[0].values["delay_ms"] == 0
+    assert realized(found[ALL].settings, JOB)[0].values["delay_ms"] == 0
 
 
 @pytest.mark.parametrize("name", [*SETTINGS, *MAP])

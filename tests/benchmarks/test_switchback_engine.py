@@ -18,7 +18,7 @@ from benchmarks.switchback.regimes import SETTINGS
 from collectors.formats import control, keys, wire
 from collectors.formats.asked import Applied, Asked, State
 from collectors.formats.buckets import Histogram
-from collectors.formats.control import Control, Scalar
+from collectors.formats.control import Control, Value
 from collectors.formats.wire import Batch, Frame
 from dashboard.testing.stack import RedisServer
 from techniques.shadowsync.algorithm import THRESHOLD
@@ -27,7 +27,7 @@ JOB_ID = "made-up.job"
 PLAN = Plan(budget_s=600, rounds=1, warm_up=2, settle=1, length=3, rephase=1_000_000, held_s=60)
 IN_STEP = {"in_step": True, "base": THRESHOLD}
 
-Settings = dict[str, Scalar]
+Settings = dict[str, Value]
 Answer = Callable[[Settings], tuple[State, str]]
 
 

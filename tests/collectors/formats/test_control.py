@@ -1,4 +1,5 @@
 import json
+from collections.abc import Mapping
 
 import pytest
 from hypothesis import given
@@ -30,7 +31,7 @@ GOOD = {
 }
 
 
-def settings(given: dict[str, object]) -> dict[str, object]:
+def settings(given: Mapping[str, object]) -> dict[str, object]:
     return {"techniques": {"echo": {**GOOD["techniques"]["echo"], "settings": given}}}  # type: ignore[index]
 
 

@@ -56,7 +56,7 @@ class Steered:
         self.decision = found or self.decision
         return found
 
-    def number(self, view: View, **given: Scalar) -> Scalar:
+    def number(self, view: View, **given: Scalar) -> object:
         self.look(view, **given)
         assert self.decision
         return self.decision.settings["compaction_threads"]

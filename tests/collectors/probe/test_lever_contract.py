@@ -1,0 +1,184 @@
+"""What every lever owes the job, on one running query that has state, a pool and Spark's options.
+
+Whatever it holds: *off* restores what was there before, a lease that ends does the same, and what
+does not fit is refused and changes nothing.
+"""
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
+
+from collectors.formats.asked import State
+from collectors.formats.control import Value, Wanted
+from dashboard.testing.stack import RedisServer
+from techniques.orders import ECHO, LEVERS, POOL, SPARK_CONF, STATE_STORES
+from techniques.pool import control, pooled
+from tests.collectors.asking import Operator, held_until
+from tests.collectors.conftest import probe, spark_session
+from tests.collectors.frames import arrived
+from tests.collectors.stateful_job import PROVIDERS
+from tests.waiting import until
+
+pytestmark = pytest.mark.spark
+
+JOB = "tests.held"
+LEASE_MS = 4_000
+TECHNIQUES = ",".join(f"tests.techniques.{name}" for name in ("echo", "live_conf", "pool_policy"))
+
+
+def unchanged(batch: pa.RecordBatch) -> pa.RecordBatch:
+    return batch
+
+
+@dataclass(frozen=True)
+class Case:
+    """A technique that uses the lever, what it asks, and the thing itself as it is now."""
+
+    technique: str
+    settings: dict[str, Value]
+    garbage: dict[str, Value]
+    now: Callable[[SparkSession], object]
+    changes: bool = True
+
+
+def triggers(spark: SparkSession) -> dict[Any, int]:
+    loaded = probe(spark).StateStores.loaded()
+    stores = [loaded.apply(number) for number in range(loaded.size())]
+    return {
+        store.id().partition(): store.database().getOptions().level0FileNumCompactionTrigger()
+        for store in stores
+    }
+
+
+def options(spark: SparkSession) -> dict[str, str]:
+    said: Any = spark.sparkContext._jsc.sc().getConf().getAll()
+    return {each._1(): each._2() for each in said}
+
+
+def policy(spark: SparkSession) -> str | None:
+    pool = control.running(spark.sparkContext.applicationId, "unchanged")
+    return pool.policy() if pool else None
+
+
+CASES = {
+    ECHO: Case("echo", {"word": "hello"}, {"word": 1}, lambda _spark: None, changes=False),
+    STATE_STORES: Case(
+        "shadowsync", {"thresholds": True, "spread": 8, "seed": 3}, {"spread": "x"}, triggers
+    ),
+    SPARK_CONF: Case("live_conf", {"factor": 2.5}, {"factor": 11}, options),
+    POOL: Case("pool_policy", {"policy": "fewest-queued"}, {"policy": "telepathy"}, policy),
+}
+every_lever = pytest.mark.parametrize("lever", LEVERS)
+
+
+@pytest.fixture(scope="module")
+def spark(module_redis: RedisServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    settings = {
+        "spark.curtail.techniques": TECHNIQUES,
+        "spark.pyspark.python": sys.executable,
+        "spark.sql.streaming.stateStore.providerClass": f"{PROVIDERS}RocksDBStateStoreProvider",
+    }
+    with spark_session(module_redis.url, **settings) as session:
+        (
+            session.readStream.format("rate-micro-batch")
+            .option("rowsPerBatch", 20)
+            .load()
+            .transform(pooled(unchanged, "timestamp timestamp, value long", instances=2))
+            .groupBy(F.col("value") % 7)
+            .count()
+            .writeStream.queryName("held")
+            .format("noop")
+            .outputMode("update")
+            .option("checkpointLocation", str(tmp_path_factory.mktemp("held")))
+            .trigger(processingTime="300 milliseconds")
+            .start()
+        )
+        until(lambda: any(frame.pools for frame in arrived(module_redis, JOB)), timeout_s=120)
+        until(lambda: len(triggers(session)) == 2, timeout_s=120)
+        yield session
+
+
+class Asking:
+    def __init__(self, server: RedisServer) -> None:
+        self._operator = Operator(server, JOB)
+        asked = self._operator.newest().asked
+        self._version = asked.version if asked else 0
+
+    @contextmanager
+    def acting(self, technique: str, settings: dict[str, Value]) -> Iterator[None]:
+        self.until_it_is(State.APPLIED, technique, settings)
+        yield
+
+    def until_it_is(self, state: State, technique: str, settings: dict[str, Value]) -> str:
+        self._version += 1
+        wanted = Wanted("act", self._version, LEASE_MS, settings)
+        held_until(
+            lambda: (
+                [(each.version, each.state) for each in self._operator.states()]
+                == [(self._version, state)]
+            ),
+            lambda: self._operator.ask(self._version, **{technique: wanted}),
+        )
+        return self._operator.states()[0].because
+
+    def off(self) -> None:
+        self._version += 1
+        self._operator.ask(self._version)
+        until(lambda: self._operator.all_let_go(self._version), timeout_s=60)
+
+    def is_settled(self) -> bool:
+        return self._operator.all_let_go(self._version)
+
+
+@pytest.fixture
+def asking(spark: SparkSession, module_redis: RedisServer) -> Asking:
+    return Asking(module_redis)
+
+
+def test_every_lever_has_a_case() -> None:
+    assert set(CASES) == set(LEVERS)
+
+
+@every_lever
+def test_off_restores_what_was_there_before(
+    lever: str, spark: SparkSession, asking: Asking
+) -> None:
+    case = CASES[lever]
+    before = case.now(spark)
+    with asking.acting(case.technique, case.settings):
+        assert (case.now(spark) != before) is case.changes
+
+    asking.off()
+    until(lambda: case.now(spark) == before)
+
+
+@every_lever
+def test_a_lease_that_ends_restores_it_too(lever: str, spark: SparkSession, asking: Asking) -> None:
+    case = CASES[lever]
+    before = case.now(spark)
+    with asking.acting(case.technique, case.settings):
+        pass
+
+    # Nobody renews it from here on.
+    until(lambda: case.now(spark) == before)
+    until(asking.is_settled)
+
+
+@every_lever
+def test_garbage_is_refused_and_changes_nothing(
+    lever: str, spark: SparkSession, asking: Asking
+) -> None:
+    case = CASES[lever]
+    before = case.now(spark)
+    because = asking.until_it_is(State.REFUSED, case.technique, case.garbage)
+
+    assert "do not fit" in because
+    assert case.now(spark) == before
+    asking.off()
