@@ -151,6 +151,11 @@ export const PANELS = [
   },
 ];
 
+/** Those of the panels that this picture has: a job without a pool has none of a pool. */
+export function presentIn(picture, panels = PANELS) {
+  return panels.filter(({ present }) => present?.(picture) ?? true);
+}
+
 function perName(group, kind, places, read) {
   return ({ ring }) => {
     const names = ring.names(group);
