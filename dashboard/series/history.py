@@ -68,7 +68,7 @@ class History:
         if warmed_up := max(
             (at for at, each in enumerate(frames, 1) if each.warming_up), default=0
         ):
-            self._first, self._held = None, {}
+            self._first = None
             frames = frames[warmed_up:]
         if frames:
             self._move_to(frames[-1].window + 1)
