@@ -90,6 +90,7 @@ FULL_FRAME = Frame(
             handed_out_again=4,
         ),
     ),
+    warming_up=True,
 )
 
 ACTIVITIES = (
@@ -128,4 +129,5 @@ PULSE = Pulse(
     busy_share=0.03,
     backlog_rows=0,
     recent=Recent(START_MS, (136_168, None, 31_753)),
+    warming_up=True,
 )

@@ -17,7 +17,8 @@ Written with every heartbeat into the job's announcement. Integers are LEB128
     varint    backlog rows + 1           0 = not known
     varint    start of the last bin      epoch ms // 10 000
     varint    number of bins, at most 90, then each, oldest first
-      varint    p99 µs + 1               0 = nothing completed
+      varint    p99 µs + 1               0 = nothing completed since the run had warmed up
+    byte      1 while the run warms up   absent in older pulses
 
 Counts and sums are totals of the run, or since the collector was started again in its midst: they
 rise, or they start anew. Bins are complete ones. All lengths are bounded and an integer takes ten
@@ -45,7 +46,7 @@ _SOURCES = (Source.NONE, Source.BATCH, Source.RECORD)
 _MILLION = 1_000_000
 _COUNTS = 5
 _SINGLE_INTEGERS = 4
-MAX_BYTES = 3 + Reader.MAX_VARINT_BYTES * (
+MAX_BYTES = 4 + Reader.MAX_VARINT_BYTES * (
     3 * (2 + COARSE_BUCKETS) + _COUNTS + 8 + 6 + _SINGLE_INTEGERS + MOST_BINS
 )
 
@@ -79,6 +80,7 @@ class Pulse:
     busy_share: float | None = None
     backlog_rows: int | None = None
     recent: Recent = field(default_factory=Recent)
+    warming_up: bool = False
 
 
 def encode(pulse: Pulse) -> bytes:
@@ -103,6 +105,7 @@ def encode(pulse: Pulse) -> bytes:
     out.varint(len(pulse.recent.p99_us))
     for p99_us in pulse.recent.p99_us:
         out.optional(p99_us)
+    out.byte(pulse.warming_up)
     return out.bytes()
 
 
@@ -130,6 +133,7 @@ def decode(data: bytes) -> Pulse:
         busy_share=None if (busy := reader.optional()) is None else busy / _MILLION,
         backlog_rows=reader.optional(),
         recent=_read_recent(reader),
+        warming_up=bool(reader.left and reader.byte() == 1),
     )
 
 

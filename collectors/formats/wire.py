@@ -35,6 +35,8 @@ Integers are LEB128, texts UTF-8 behind their length (`formats.codec`).
                                          (`formats.asked`); absent as long as nothing was
     tag 13    executors                  what each measured (`formats.samples`)
     tag 14    pools                      the application's operator pools (`formats.pools`)
+    tag 15    warming up                 present, and empty, until the run's batches no longer get
+                                         shorter (`process.warm_up`)
 
 Absent sections are empty. Tag 3 had another meaning once and stays unused. A reader skips tags it
 does not know, so a section can be added without a new version; the version changes when a reader of
@@ -67,7 +69,7 @@ PHASES = (
 
 LATENCY, BATCHES = 1, 2
 HEALTH, BACKLOG, STAMPED, STATE, TASKS, TRAFFIC, COMMITTED = range(4, 11)
-COLLECTOR, ASKED, EXECUTORS, POOLS = range(11, 15)
+COLLECTOR, ASKED, EXECUTORS, POOLS, WARMING_UP = range(11, 16)
 
 
 class UnknownVersion(Garbled):
@@ -151,6 +153,7 @@ class Frame:
     collector: CollectorLoad | None = None
     asked: Asked | None = None
     pools: tuple[PoolSample, ...] = ()
+    warming_up: bool = False
 
     @property
     def start_ms(self) -> int:
@@ -196,6 +199,8 @@ def encode(frame: Frame) -> bytes:
     if frame.pools:
         pools.write(section := Writer(), frame.pools)
         _section(out, POOLS, section)
+    if frame.warming_up:
+        _section(out, WARMING_UP, Writer())
     return out.bytes()
 
 
@@ -240,6 +245,7 @@ def decode(data: bytes, only: Only | None = None) -> Frame:
         collector=collector_load.read(s) if (s := sections.get(COLLECTOR)) else None,
         asked=asked.read(s) if (s := sections.get(ASKED)) else None,
         pools=pools.read(s) if (s := sections.get(POOLS)) else (),
+        warming_up=WARMING_UP in sections,
     )
 
 

@@ -35,6 +35,7 @@ from collectors.process.events.scheduling import QueryTasks, Scheduling
 from collectors.process.events.state_store import Lane, StateStores
 from collectors.process.events.task_messages import ExecutorChange, Tasks, Traffic
 from collectors.process.facts import Facts
+from collectors.process.warm_up import WarmUp
 
 CLOCK_AHEAD = BY_NAME["clock_ahead_us"].id
 
@@ -85,6 +86,10 @@ class _Job:
     stamped: bool = False
     ended: list[Activity] = field(default_factory=list)
     uncommitted: Uncommitted = field(default_factory=Uncommitted)
+    warm_up: WarmUp = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.warm_up = WarmUp(self.running.started_ms)
 
 
 class Assembler:
@@ -216,6 +221,10 @@ class Assembler:
     ) -> Frame:
         query_id = job.running.query_id
         batches = tuple(window.batches.get(query_id, ()))
+        start_ms = number * WINDOW_MS
+        for batch in batches:
+            # The window that shows a run to be steady is the last of its warm-up.
+            job.warm_up.add(batch.duration_ms, start_ms + WINDOW_MS)
         return Frame(
             window=number,
             sequence=job.sequence,
@@ -227,6 +236,7 @@ class Assembler:
             stamped=job.stamped,
             committed=job.uncommitted.commit(batches),
             pools=pools,
+            warming_up=not job.warm_up.is_over(start_ms),
         )
 
     def _hold(self, task: TaskLatencies) -> None:

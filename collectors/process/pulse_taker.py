@@ -32,6 +32,7 @@ class PulseTaker:
         self._flushes = self._compactions = self._failed_tasks = 0
         self._health = Health()
         self._backlog_rows: int | None = None
+        self._warming_up = False
 
     def add(self, frame: Frame, committed: Histogram, ended: Iterable[Activity] = ()) -> None:
         """Frames come in the order of their windows."""
@@ -39,13 +40,16 @@ class PulseTaker:
         if frame.stamped and not self._stamped:
             self._stamped = True
             self._recent.clear()  # those were of batches
-        _pour(self._new_processed, frame.latency.counts)
+        if frame.warming_up:
+            self._processed.add(frame.latency.counts)  # but no bin's
+        else:
+            _pour(self._new_processed, frame.latency.counts)
         _pour(self._new_committed, committed.counts)
         for batch in frame.batches:
             self._batches += 1
             self._rows_in += batch.rows_in
             self._batch_durations.add(Histogram.of((batch.duration_ms * 1000,)).counts)
-        if frame.batches and not self._stamped:
+        if frame.batches and not self._stamped and not frame.warming_up:
             _pour(self._bin_batches, latency.of_batches(frame.batches).counts)
         for activity in ended:
             self._flushes += activity.kind is Kind.FLUSH
@@ -53,6 +57,7 @@ class PulseTaker:
         self._failed_tasks += frame.tasks.failed
         self._health = frame.health
         self._backlog_rows = frame.backlog_rows
+        self._warming_up = frame.warming_up
 
     def pulse(self, load: CollectorLoad, busy_share: float | None = None) -> Pulse:
         self._settle()
@@ -71,6 +76,7 @@ class PulseTaker:
             busy_share=busy_share,
             backlog_rows=self._backlog_rows,
             recent=self._seen(),
+            warming_up=self._warming_up,
         )
 
     def _turn_to(self, number: int) -> None:

@@ -34,7 +34,8 @@ class JobSloOut(Schema):
 
 
 class RecentOut(Schema):
-    """The p99 of complete bins of `step_ms`, oldest first; null where nothing completed."""
+    """The p99 of complete bins of `step_ms`, oldest first; null where nothing completed, and while
+    the run warmed up."""
 
     start_ms: int
     step_ms: int
@@ -49,10 +50,14 @@ class TechniqueOut(Schema):
 
 
 class JobOut(Schema):
+    """`warming_up`: the run has just started and its batches still get shorter; until they no
+    longer do, or for a minute, its latencies are in no incident, no SLO and no `p99_recent`."""
+
     id: str
     application: str
     query: str
     state: Literal["running", "stale", "ended", "failed"]
+    warming_up: bool
     first_seen_ms: int
     last_seen_ms: int
     run: RunOut | None

@@ -1,6 +1,11 @@
 """What the API returns of windows. Times are epoch milliseconds, durations milliseconds."""
 
+from typing import Any
+
 from ninja import Schema
+from pydantic import create_model
+
+from dashboard.series import executor_columns
 
 
 class PercentilesOut(Schema):
@@ -117,7 +122,7 @@ class PoolOut(Schema):
     instances: list[PoolInstanceOut]
 
 
-class WindowsOut(Schema):
+class _WindowsOut(Schema):
     """Columns of equal length, one row per 50 ms window, ascending by `t`."""
 
     job: str
@@ -125,8 +130,6 @@ class WindowsOut(Schema):
     t: list[int]
     latency: LatencyOut
     committed: PercentilesOut
-    cpu: dict[str, list[float | None]]
-    process_cpu: dict[str, list[float | None]]
     tasks: TasksOut
     state: StateOut
     pools: list[PoolOut]
@@ -134,3 +137,11 @@ class WindowsOut(Schema):
     backlog_rows: list[int | None]
     batches: list[BatchOut]
     collector: CollectorOut
+
+
+_EXECUTOR_COLUMNS: dict[str, Any] = {
+    column.name: (executor_columns.Values, ...) for column in executor_columns.COLUMNS
+}
+WindowsOut = create_model(
+    "WindowsOut", __base__=_WindowsOut, __doc__=_WindowsOut.__doc__, **_EXECUTOR_COLUMNS
+)

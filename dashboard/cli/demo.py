@@ -1,18 +1,19 @@
 """`curtail demo`: everything on this machine, in a temporary folder that goes away with it."""
 
 import argparse
-import asyncio
 import os
 import tempfile
 from collections.abc import Mapping
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 
-from dashboard.cli import answers, ports, programs
+from dashboard.cli import answers, ports, programs, steady
 from dashboard.cli.child import Program
 from dashboard.cli.say import say
 from dashboard.cli.supervise import Failed, Supervisor
 from dashboard.cli.supervise import run as supervise
+from dashboard.store.redis import RedisStore
 
 PORT = 8000
 HOST = "127.0.0.1"
@@ -31,8 +32,10 @@ WORDS: dict[str, tuple[str, ...]] = {
     ),
 }
 CALM: dict[str, tuple[str, ...]] = {"traffic_jam": ("--setting", "calm", *DISK)}
-# Two JVMs that warm up at the same time starve each other and the server on a small machine.
-BETWEEN_JOBS_S = 25
+# Two JVMs that warm up at the same time starve each other and the server on a small machine, so
+# each job waits until the one before is steady: a minute at most once its query has started, and
+# before that a JVM takes its time. One that is still not steady does not hold up the others.
+STEADY_WITHIN_S = 100
 
 
 def run(argv: list[str]) -> int:
@@ -95,15 +98,25 @@ class Demo:
         password = _password(await supervisor.finish(programs.manage(env, "ensure_operator")))
         await answers.wait_for(partial(answers.http, HOST, self._port), "the server", ANSWER_S)
         print(self._welcome(password), flush=True)
-        for name in self._jobs[1:]:
-            await asyncio.sleep(BETWEEN_JOBS_S)
-            await supervisor.start(self._job(name))
+        await self._start_in_turn(supervisor)
+
+    async def _start_in_turn(self, supervisor: Supervisor) -> None:
+        store = RedisStore(self._env["REDIS_URL"])
+        try:
+            for before, name in pairwise(self._jobs):
+                if not await steady.wait_for(store, _application(before), STEADY_WITHIN_S):
+                    say(f"{before} is not steady after {STEADY_WITHIN_S} s; {name} starts anyway")
+                await supervisor.start(self._job(name))
+        finally:
+            await store.close()
 
     def _job(self, name: str) -> Program:
         return programs.job(self._env, name, self._data_dir, *self._words.get(name, ()))
 
     def _welcome(self, password: str) -> str:
-        jobs = f"Jobs starting: {', '.join(self._jobs)}." if self._jobs else "No jobs, as asked."
+        jobs = "No jobs, as asked."
+        if self._jobs:
+            jobs = f"Jobs start one after the other: {', '.join(self._jobs)}."
         return "\n".join(
             [
                 "",
@@ -116,6 +129,11 @@ class Demo:
                 "",
             ]
         )
+
+
+def _application(job: str) -> str:
+    """As the example names itself to Spark."""
+    return job.replace("_", "-")
 
 
 def _password(lines: list[str]) -> str:

@@ -56,6 +56,7 @@ def as_dict(member: ListedJob, said: Told | None, now_ms: int) -> dict[str, Any]
         "application": job.application,
         "query": job.query,
         "state": state,
+        "warming_up": live and pulse.warming_up,
         "first_seen_ms": job.first_seen_ms,
         "last_seen_ms": beat.at_ms,
         "run": run and _run(run),

@@ -25,7 +25,10 @@ class Block:
 
 
 def blocks(frames: Sequence[Frame]) -> list[Block]:
-    """Blocks in which something completed, oldest first; percentiles in ms."""
+    """Blocks in which something completed, oldest first; percentiles in ms.
+
+    What a run completed while it warmed up tells of its start, not of a technique."""
+    frames = [frame for frame in frames if not frame.warming_up]
     source = latency.source(any(f.stamped for f in frames), any(f.batches for f in frames))
     held: dict[int, list[Histogram]] = {}
     for frame in frames:

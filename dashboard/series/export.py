@@ -10,6 +10,7 @@ from typing import Any
 from collectors.formats.latency import Source
 from collectors.formats.wire import Frame
 from dashboard.series import windows
+from dashboard.series.executor_columns import COLUMNS, By, ExecutorColumn
 
 # Which moments of a record end a latency, as `windows.columns` names them.
 MOMENTS = ("latency", "committed")
@@ -58,8 +59,7 @@ class Shape:
             "backlog_rows",
             "tasks_running",
             "tasks_waiting",
-            *(f"host_cpu_percent/{host}" for host in sorted(self.hosts)),
-            *(f"executor_cpu_percent/{executor}" for executor in sorted(self.executors)),
+            *(f"{column.csv_name}/{name}" for column, name in self._executor_columns()),
             *(f"{name}/operator_{operator}" for name, operator in self._state()),
             *(
                 f"{name}/{pool}@{host}/{instance}"
@@ -80,8 +80,7 @@ class Shape:
             columns["backlog_rows"],
             columns["tasks"]["running"],
             columns["tasks"]["waiting"],
-            *(columns["cpu"].get(host, missing) for host in sorted(self.hosts)),
-            *(columns["process_cpu"].get(each, missing) for each in sorted(self.executors)),
+            *(columns[each.name].get(name, missing) for each, name in self._executor_columns()),
             *(state[name].get(str(operator), missing) for name, operator in self._state()),
             *(
                 pooled[key][column] if key in pooled else missing
@@ -91,6 +90,10 @@ class Shape:
         ]
         for start_ms, *values in zip(columns["t"], *cells, strict=True):
             yield [_iso(start_ms), start_ms, self.source, *values]
+
+    def _executor_columns(self) -> list[tuple[ExecutorColumn, str]]:
+        names = {By.HOST: sorted(self.hosts), By.EXECUTOR: sorted(self.executors)}
+        return [(column, name) for column in COLUMNS for name in names[column.by]]
 
     def _state(self) -> list[tuple[str, int]]:
         names = ("flushes", "compactions", "l0_files")

@@ -30,7 +30,10 @@ DRIVER = "driver"
 # What a history takes of a frame: reading all of it would take several times as long.
 NEEDS = wire.Only(
     sections=frozenset(
-        (wire.LATENCY, wire.BATCHES, wire.BACKLOG, wire.STAMPED, wire.TASKS, wire.EXECUTORS)
+        (
+            *(wire.LATENCY, wire.BATCHES, wire.BACKLOG, wire.STAMPED, wire.TASKS),
+            *(wire.EXECUTORS, wire.WARMING_UP),
+        )
     ),
     metrics=frozenset((HOST_CPU, IO_FULL, CORES)),
 )
@@ -59,7 +62,14 @@ class History:
         return self._after * WINDOW_MS
 
     def add(self, frames: Sequence[Frame], ended: Iterable[Activity] = ()) -> None:
-        """Frames newer than those before, oldest first, and what ended meanwhile."""
+        """Frames newer than those before, oldest first, and what ended meanwhile.
+
+        What a run did until it had warmed up is left out, and so is the run before it."""
+        if warmed_up := max(
+            (at for at, each in enumerate(frames, 1) if each.warming_up), default=0
+        ):
+            self._first = None
+            frames = frames[warmed_up:]
         if frames:
             self._move_to(frames[-1].window + 1)
             if self._first is None:
@@ -77,7 +87,7 @@ class History:
         for pause in by_kind.get(Kind.GC, ()):
             self._stop(pause)
         for held in self._held.values():
-            held.drop_before((self._after - self._windows) * WINDOW_MS)
+            held.drop_before(max(self._first or 0, self._after - self._windows) * WINDOW_MS)
 
     def view(self) -> View:
         known = 0 if self._first is None else min(self._windows, self._after - self._first)

@@ -9,11 +9,9 @@ from collectors.formats.codec import Garbled
 from collectors.formats.collector_load import CollectorLoad
 from collectors.formats.latency import Source
 from collectors.formats.wire import WINDOW_MS, Batch, Frame, Health, Only, decode
-from dashboard.series import pool_columns
+from dashboard.series import executor_columns, pool_columns
 from dashboard.store import Entry
 
-HOST_CPU = metrics.BY_NAME["host_cpu"].id
-PROCESS_CPU = metrics.BY_NAME["process_cpu_us"].id
 QUANTILES = {"p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99, "p999": 0.999, "max": 1.0}
 
 
@@ -40,8 +38,7 @@ def columns(
         "t": [frame.start_ms for frame in frames],
         "latency": {"source": source, **_percentiles([histogram_of(f, source) for f in frames])},
         "committed": _percentiles([frame.committed for frame in frames]),
-        "cpu": _cpu(frames),
-        "process_cpu": _process_cpu(frames),
+        **executor_columns.columns(frames),
         "state": _state(frames),
         "pools": pool_columns.columns(frames),
         "tasks": {
@@ -90,35 +87,6 @@ def _percentiles(histograms: Sequence[Histogram]) -> dict[str, list[float | int 
 
 def ms(us: float | None) -> float | None:
     return None if us is None else round(us / 1000, 3)
-
-
-def _cpu(frames: Sequence[Frame]) -> dict[str, list[float | None]]:
-    """Percent per host; executors on one host report the same host, so the largest is taken."""
-    hosts = sorted({sample.host for frame in frames for sample in frame.executors})
-    return {host: [_host_cpu(frame, host) for frame in frames] for host in hosts}
-
-
-def _host_cpu(frame: Frame, host: str) -> float | None:
-    shares = [
-        sample.metrics[HOST_CPU]
-        for sample in frame.executors
-        if sample.host == host and HOST_CPU in sample.metrics
-    ]
-    return max(shares) / 10 if shares else None
-
-
-def _process_cpu(frames: Sequence[Frame]) -> dict[str, list[float | None]]:
-    """Percent of one core per executor: 200 is two cores busy for the whole window."""
-    rows = [
-        {
-            sample.executor_id: sample.metrics[PROCESS_CPU] / (WINDOW_MS * 10)
-            for sample in frame.executors
-            if PROCESS_CPU in sample.metrics
-        }
-        for frame in frames
-    ]
-    executors = sorted({executor for row in rows for executor in row})
-    return {executor: [row.get(executor) for row in rows] for executor in executors}
 
 
 def _state(frames: Sequence[Frame]) -> dict[str, dict[str, list[int | None]]]:

@@ -90,12 +90,13 @@ def _cases(slos: Iterable[Slo], announced: Mapping[str, Announcement], now_ms: i
 
 
 async def _p99_ms(store: Store, case: Case) -> float | None:
-    """Of all records of the minute: from merged buckets, never averaged."""
+    """Of all records of the minute: from merged buckets, never averaged. As in the bins that the
+    job tells, those of its warm-up are left out."""
     stream = keys.frames(case.slo.job_id)
     stored = await store.entries(stream, case.minute.start_ms, case.minute.end_ms)
     frames, _ = await asyncio.to_thread(windows.read, stored)
     source = windows.source_of(frames)
-    whole = merged([windows.histogram_of(frame, source) for frame in frames])
+    whole = merged([windows.histogram_of(each, source) for each in frames if not each.warming_up])
     [p99_us] = whole.quantiles_us([0.99])
     return windows.ms(p99_us)
 

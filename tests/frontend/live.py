@@ -30,6 +30,7 @@ class Live(StandIn):
     sent_ms = 0
     source = "record"
     job_state = "running"
+    warming_up = False
     losses: dict[str, float] = {}  # noqa: RUF012 - replaced, never changed
     ended_ms: int | None = None
     # Enough to be seen: all of what is in view takes longer to make, send and draw than most tests.
@@ -50,7 +51,8 @@ class Live(StandIn):
 
     def answer(self, path: str, query: dict[str, str]) -> Any:
         if path == f"/jobs/{JOB.id}":
-            return synthetic.job(self.job_state, last_seen_ms=self.edge_ms())
+            told = {"last_seen_ms": self.edge_ms(), "warming_up": self.warming_up}
+            return synthetic.job(self.job_state, **told)
         if path == f"/jobs/{JOB.id}/activities":
             start_ms = self.since_ms(query)
             return {"items": synthetic.activities(start_ms, int(query["end_ms"]))}

@@ -26,11 +26,8 @@ from tests.waiting import until
 ROOT = Path(__file__).resolve().parents[2]
 PLOTLY = Path(plotly.__file__).parent / "package_data" / "plotly.min.js"
 
-# Plotly brings the style sheet of a map library along and tries to add it while loading. It is
-# refused, the figure does not need it, and no setting turns it off.
 COLLECT_REFUSALS = """
 addEventListener("securitypolicyviolation", (event) => {
-  if (event.target.textContent?.includes("maplibregl")) return;
   console.error(`refused: ${event.violatedDirective} ${event.sourceFile}`);
 }, true);
 """

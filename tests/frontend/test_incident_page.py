@@ -141,7 +141,7 @@ def test_an_occurrence_moves_the_panels_and_is_in_the_address(found: Found) -> N
     until(lambda: drawn(page)[0] < spans[1][0] < drawn(page)[1] and drawn(page)[0] > start_ms)
     page.keyboard.press("+")
     until(lambda: drawn(page)[1] - drawn(page)[0] < 4_000)
-    page.get_by_role("button", name="All nine").click()
+    page.get_by_role("button", name="All 9", exact=True).click()
     expect(page.locator(".panel-head")).to_have_count(9)
 
     page.reload()
@@ -150,6 +150,28 @@ def test_an_occurrence_moves_the_panels_and_is_in_the_address(found: Found) -> N
     page.locator(".table-one button").last.click()
     last_ms = found.incident["evidence"]["table"][-1]["checkpoint_ms"]
     until(lambda: drawn(page)[0] < last_ms < drawn(page)[1])
+
+
+def test_the_console_stays_empty(found: Found) -> None:
+    said: list[str] = []
+    listen = lambda message: said.append(message.text)  # noqa: E731 - to be taken off again
+    found.page.on("console", listen)
+    page = found.open()
+    expect(page.locator("[data-chart][data-zoomable]")).to_be_attached(timeout=30_000)
+    found.page.remove_listener("console", listen)
+    assert said == []
+
+
+def test_the_choice_of_panels_counts_those_that_the_job_has(found: Found) -> None:
+    page = found.open()
+    shown, all_of_them = (
+        page.locator(f"[data-panels-choice] [value={which}]") for which in ("kind", "all")
+    )
+    expect(shown).to_have_text("The 6 that matter")
+    expect(page.locator(".panel-head")).to_have_count(6)
+    expect(all_of_them).to_have_text("All 9")
+    all_of_them.click()
+    expect(page.locator(".panel-head")).to_have_count(9)
 
 
 def test_when_its_windows_are_gone_it_says_so_and_shows_no_empty_chart(found: Found) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, WebSocketRoute, expect
 
-from tests.frontend import synthetic
+from tests.frontend import fleet, synthetic
 from tests.frontend.live import (
     Live,
     chart,
@@ -62,6 +62,28 @@ def test_it_draws_what_the_job_sends_and_goes_on(live: Live, page: Page) -> None
     assert ranges[0][1] == ranges[1][0]
     assert ranges[2][0] - ranges[1][1] <= 0
     assert live.errors == []
+
+
+def test_the_console_stays_empty(live: Live, page: Page) -> None:
+    said: list[str] = []
+    page.on("console", lambda message: said.append(message.text))
+    live.incidents, live.cards = [], []
+    live.distributions = lambda start_ms, which: fleet.distribution()
+    live.start()
+    wait_for_chart(page)  # Plotly is there, with all that it does while it loads
+    page.keyboard.press("c")
+    expect(page.locator("[data-cdf] .main-svg").first).to_be_visible()
+    assert said == []
+
+
+def test_a_run_that_warms_up_says_so_beside_its_state(live: Live, page: Page) -> None:
+    live.warming_up = True
+    live.start()
+    state = page.locator("[data-facts] .state")
+    expect(state).to_have_text("runningwarming up")
+    live.warming_up = False
+    page.reload()
+    expect(state).to_have_text("running")
 
 
 def test_the_chart_does_not_wait_for_plotly_and_does_without_it(live: Live, page: Page) -> None:

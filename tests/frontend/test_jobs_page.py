@@ -189,6 +189,16 @@ def test_a_row_says_how_a_job_does(base: str, page: Page) -> None:
     expect(summary).to_have_text("2 jobs, 1 with an open incident, 1 over their SLO")
 
 
+def test_a_run_that_warms_up_says_so_instead_of_a_latency(base: str, page: Page) -> None:
+    recent = {"start_ms": now_ms() - 20_000, "step_ms": 10_000, "p99_ms": [None, None]}
+    young = fleet.job(5, now_ms()) | {"warming_up": True, "p99_ms": None, "p99_recent": recent}
+    shown(base, page, listed([young]))
+    row = page.locator("tbody tr")
+    expect(row.locator(".state")).to_have_text("runningwarming up")
+    expect(row.locator(".p99")).to_have_text("–")
+    expect(row.locator(".spark-line")).to_have_attribute("d", "")
+
+
 def test_a_silent_job_is_stale_and_violates_nothing(base: str, page: Page) -> None:
     stale = fleet.job(17, now_ms()) | {"p99_ms": 9_000.0}
     shown(base, page, listed([stale]))

@@ -65,6 +65,13 @@ def test_a_job_without_a_pool_has_no_panels_for_it(blank: Page) -> None:
         none.put(batch([1000]));
         return [titles(none), titles(filled(2))];""",
     )
+    counted = run(
+        blank,
+        "chart/panels",
+        SET_UP
+        + "return [new WindowRing(), filled(2)].map((ring) => m.presentIn({ ring }).length);",
+    )
+    assert counted == [len(without), len(having)]
     assert len(without) == 9
     assert [title for title in having if title not in without] == [
         "Pool queues, chunks",

@@ -117,3 +117,22 @@ def test_a_frozen_ring_takes_what_was_missing_but_never_moves_on(blank: Page) ->
     )
     assert held == [[0, 0], [50, 1], [100, 2]]
     assert moved == 500
+
+
+def test_a_column_and_a_group_that_no_page_knew_are_held_by_the_names_of_the_api(
+    blank: Page,
+) -> None:
+    held = run(
+        blank,
+        "chart/ring",
+        """const ring = new m.WindowRing({ capacity: 100 });
+        const heap = { 1: [70, null], 2: [null, 90] };
+        ring.put({ ...batch([1000, 1050]), heap, files: [3, 4], notes: ["not per window"] });
+        const number = ring.newest;
+        const frozen = ring.freeze();
+        return [ring, frozen].map((each) => [
+          each.names("heap"), each.of("heap", "2", number), each.value("files", number),
+          [each.value("notes", number), each.of("heap", "1", number), each.of("disk", "1", number)]
+            .map(Number.isNaN)]);""",
+    )
+    assert held == [[["1", "2"], 90, 4, [True, True, True]]] * 2

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -24,6 +26,7 @@ GOLDEN = bytes.fromhex(
     "01"  # backlog
     "80fd8751"  # the last bin
     "03 e9a708 00 8af801"  # three bins
+    "01"  # warming up
 )
 
 naturals = st.integers(min_value=0, max_value=2**53)
@@ -50,6 +53,7 @@ pulses = st.builds(
         st.integers(0, 2**40).map(lambda number: number * BIN_MS),
         st.lists(st.none() | naturals, max_size=MOST_BINS).map(tuple),
     ),
+    warming_up=st.booleans(),
 )
 
 
@@ -76,6 +80,10 @@ def test_a_pulse_without_the_newest_total_of_health_is_read() -> None:
     assert decode(older).health == Health(1, 2, 3, 4, 5, 6, 0)
 
 
+def test_a_pulse_of_a_curtail_that_knew_no_warm_up_is_of_a_steady_run() -> None:
+    assert decode(GOLDEN[:-1]) == replace(PULSE, warming_up=False)
+
+
 @pytest.mark.parametrize(
     "data",
     [
@@ -83,9 +91,9 @@ def test_a_pulse_without_the_newest_total_of_health_is_read() -> None:
         b"\xcb",
         b"\xcb\x02" + GOLDEN[2:],
         b"\xcb\x01\x03" + GOLDEN[3:],
-        GOLDEN[:-1],
+        GOLDEN[:-2],
         bytes([pulse.MAGIC, 1, 0, 0, COARSE_BUCKETS + 1]) + bytes(500),
-        encode(Pulse())[:-1] + bytes([MOST_BINS + 1]) + bytes(MOST_BINS + 1),
+        encode(Pulse())[:-2] + bytes([MOST_BINS + 1]) + bytes(MOST_BINS + 1),
     ],
     ids=["empty", "short", "later", "source", "cut", "buckets", "bins"],
 )
@@ -122,6 +130,7 @@ def test_the_largest_pulse_stays_within_its_bound() -> None:
         busy_share=64.0,
         backlog_rows=most,
         recent=Recent(most // BIN_MS * BIN_MS, (most,) * MOST_BINS),
+        warming_up=True,
     )
     assert decode(encode(largest)) == largest
     assert len(encode(largest)) <= MAX_BYTES < 4_096

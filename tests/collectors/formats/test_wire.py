@@ -51,6 +51,7 @@ GOLDEN = bytes.fromhex(
     "00 00 00 00 00 00 00 00 00"
     "01 01 00 00 00 00 00 00 00"
     "02 000002 010201"  # pairs: from the tasks, and from the first to the third
+    "0f00"  # warming up
 )
 
 histograms = st.builds(Histogram.of, st.lists(st.integers(0, 10**9), max_size=20))
@@ -106,6 +107,7 @@ frames = st.builds(
     collector=st.none() | st.builds(CollectorLoad, *[naturals] * 4, st.none() | naturals),
     committed=histograms,
     pools=st.lists(pools, max_size=2).map(tuple),
+    warming_up=st.booleans(),
 )
 
 

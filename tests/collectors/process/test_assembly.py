@@ -159,6 +159,24 @@ def test_once_a_record_was_stamped_every_later_frame_says_so() -> None:
     assert [frame.stamped for frame in closed(made, just_closed(3))] == [True, True]
 
 
+def test_frames_say_that_a_run_warms_up_until_its_batches_are_no_longer_shorter() -> None:
+    made = Assembler(START_MS)
+    made.start(Running(QUERY, RUN, JOB, started_ms=START_MS))
+    for number, duration_ms in enumerate((90, 40, 20, 20, 20, 20, 20)):
+        ended_ms = START_MS + (number + 1) * WINDOW_MS - 10
+        batch = Batch(number, ended_ms - duration_ms, duration_ms, 1)
+        made.add_progress(Progress(QUERY, RUN, batch, None), ended_ms)
+    frames = closed(made, just_closed(9))
+    # With the seventh batch the median of three is what it was three batches before.
+    assert [frame.warming_up for frame in frames] == [True] * 7 + [False] * 2
+
+
+def test_a_collector_that_hears_of_a_run_late_does_not_take_it_for_one_that_warms_up() -> None:
+    made = Assembler(START_MS)
+    made.start(Running(QUERY, RUN, JOB, started_ms=START_MS - 60_000))
+    assert not any(frame.warming_up for frame in closed(made, just_closed(3)))
+
+
 def test_a_gc_pause_reaches_every_job_of_the_application() -> None:
     made = assembler(QUERY, "query-2")
     body = {

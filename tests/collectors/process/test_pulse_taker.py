@@ -152,3 +152,22 @@ def test_bins_of_batches_are_forgotten_once_a_record_is_stamped() -> None:
     assert pulse.source is Source.RECORD
     assert pulse.recent.last_start_ms == START_MS + BIN_MS
     assert p99s_ms(pulse) == [pytest.approx(30, rel=0.01)]
+
+
+def test_while_a_run_warms_up_its_latencies_are_in_its_totals_but_in_no_bin() -> None:
+    frames = [frame(at, (20_000,), warming_up=True) for at in range(PER_BIN + 10)]
+    frames += [frame(at, (20,)) for at in range(PER_BIN + 10, 2 * PER_BIN + 1)]
+    assert taken(*frames[:20]).warming_up
+    pulse = taken(*frames)
+    assert not pulse.warming_up
+    assert p99s_ms(pulse) == [None, pytest.approx(20, rel=0.01)]
+    assert pulse.processed.count == 2 * PER_BIN + 1
+
+
+def test_without_stamps_batches_of_the_warm_up_are_in_no_bin_either() -> None:
+    slow, quick = Batch(1, 0, 9_000, 1_000), Batch(2, 0, 100, 20)
+    pulse = taken(
+        frame(0, batches=(slow,), warming_up=True), frame(1, batches=(quick,)), frame(PER_BIN)
+    )
+    assert p99s_ms(pulse) == [pytest.approx(100, rel=0.01)]
+    assert pulse.batches == 2

@@ -1,6 +1,7 @@
 import asyncio
 import json
 import time
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -57,6 +58,16 @@ def test_a_job_that_runs_shows_its_numbers(api: Client, memory_store: MemoryStor
     assert job == api.get(JOB).json() | {"last_seen_ms": job["last_seen_ms"]}
 
 
+def test_a_run_that_warms_up_says_so(api: Client, memory_store: MemoryStore) -> None:
+    def warming_up(said: bool) -> bool:
+        pulse = replace(PULSE, warming_up=said)
+        memory_store.announce(announcement(heartbeat_ms=now_ms(), pulse=pulse))
+        return bool(api.get(JOB).json()["warming_up"])
+
+    assert warming_up(True)
+    assert not warming_up(False)
+
+
 def test_a_job_is_watched_while_its_newest_windows_are_looked_at(
     api: Client, memory_store: MemoryStore
 ) -> None:
@@ -79,6 +90,7 @@ def test_a_job_that_fell_silent_is_stale_and_its_last_number_is_not_shown_as_tod
     memory_store.announce(announcement(heartbeat_ms=now_ms() - 60_000, pulse=PULSE))
     (job,) = api.get(JOBS).json()["items"]
     assert (job["state"], job["p99_ms"], job["backlog_rows"]) == ("stale", None, None)
+    assert not job["warming_up"]
     assert job["p99_recent"]["p99_ms"] == [136.168, None, 31.753]
 
 

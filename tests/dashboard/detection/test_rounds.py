@@ -37,9 +37,9 @@ class World:
         store.announce(ANNOUNCEMENT)
         jobs.record([ANNOUNCEMENT])
 
-    def pass_s(self, seconds: int, in_phase: bool = True) -> None:
+    def pass_s(self, seconds: int, in_phase: bool = True, warming_up: bool = False) -> None:
         for _ in range(seconds):
-            self.second_passes(in_phase)
+            self.second_passes(in_phase, warming_up)
             self.round()
 
     def round(self, detection: Detection | None = None) -> None:
@@ -47,12 +47,12 @@ class World:
         self.store.announce(announcement(heartbeat_ms=now_ms))
         (detection or self.detection).round(self.store, now_ms)
 
-    def second_passes(self, in_phase: bool = True) -> None:
+    def second_passes(self, in_phase: bool = True, warming_up: bool = False) -> None:
         slow = in_phase and self.second % 4 == 0
         for place in range(20):
             at = self.second * 20 + place
             latencies = (400 + place,) if slow else (100 + place,)
-            sent = frame(at, latencies)
+            sent = frame(at, latencies, warming_up=warming_up)
             self.store.append(keys.frames(JOB), sent.start_ms, wire.encode(sent))
         at_us = (START_MS + self.second * 1000) * 1000
         ended = list(_stores(at_us, self.second, in_phase))
@@ -103,6 +103,15 @@ def test_stores_in_phase_open_one_incident_that_goes_on(world: World) -> None:
     incident.refresh_from_db()
     assert Incident.objects.filter(kind="scheduled_shadowsync").count() == 1
     assert incident.occurrences >= before + 4
+
+
+def test_a_run_that_warms_up_has_no_incident_until_it_is_steady(world: World) -> None:
+    world.pass_s(60, warming_up=True)
+    assert not Incident.objects.exists()
+
+    world.pass_s(60)
+    incident = Incident.objects.get(kind="scheduled_shadowsync")
+    assert incident.onset_ms >= START_MS + 60_000
 
 
 def test_it_ends_when_they_are_spread(world: World) -> None:

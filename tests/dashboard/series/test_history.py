@@ -54,6 +54,34 @@ def test_the_oldest_windows_and_intervals_go() -> None:
     assert [each.duration_ms for each in view.of("gc")] == [100]
 
 
+def test_a_run_is_seen_from_when_it_has_warmed_up() -> None:
+    history = History(100)
+    warm_up = [frame(at, (9_000,), warming_up=True) for at in range(4)]
+    history.add(warm_up[:2], [pause(0, 30)])
+    assert len(history.view()) == 0
+    history.add(
+        [*warm_up[2:], frame(4, (40,)), frame(5, (50,))], [pause(100, 120), pause(240, 250)]
+    )
+    view = history.view()
+
+    assert view.start_ms == START_MS + 4 * WINDOW_MS
+    assert view.p99_ms == pytest.approx([40, 50], rel=0.01)
+    assert [each.duration_ms for each in view.of("gc")] == [10]
+
+
+def test_a_run_that_warms_up_makes_the_run_before_it_forgotten() -> None:
+    history = History(100)
+    history.add([frame(at, (40,)) for at in range(5)], [pause(0, 30)])
+    history.add([frame(at, (9_000,), warming_up=True) for at in range(5, 8)])
+    assert len(history.view()) == 0
+    history.add([frame(8, (50,))])
+    view = history.view()
+
+    assert view.start_ms == START_MS + 8 * WINDOW_MS
+    assert view.p99_ms == pytest.approx([50], rel=0.01)
+    assert not len(view.of("gc"))
+
+
 def test_cores_are_those_of_the_largest_executor_and_not_the_drivers() -> None:
     def running(**cores: int) -> View:
         samples = tuple(ExecutorSample(who, "host", {CORES: each}) for who, each in cores.items())

@@ -101,7 +101,7 @@ def test_executors_of_one_host_show_as_one_host() -> None:
         ExecutorSample("3", "node-b", {}),
     )
     cpu = windows.columns("job", [frame(0, executors=samples), frame(1)], 0)["cpu"]
-    assert cpu == {"node-a": [42.0, None], "node-b": [None, None]}
+    assert cpu == {"node-a": [42.0, None]}
 
 
 def test_the_state_of_each_operator_is_a_column() -> None:

@@ -5,6 +5,7 @@
  * painted with the lines, and only its gestures are missing.
  */
 
+import { element } from "../core/dom.js";
 import { figure, margins } from "./figure.js";
 import { paintAxes } from "./grid.js";
 import { Heads } from "./heads.js";
@@ -161,8 +162,13 @@ function rangeOf(change) {
 }
 
 /** Plotly, once its script has been fetched and has run. */
+// Plotly carries the style sheet of a map library and adds it inline while it loads, which the content
+// security policy refuses: unless an element with this id, a hash of the sheet, is there already.
+const MAP_STYLES = "9f215cf04c5486422605d13261cb87401f4e7763b6296af81e98efbc0130da53";
+
 export function loadPlotly(url) {
   return new Promise((resolve, reject) => {
+    if (!document.getElementById(MAP_STYLES)) document.head.append(element("template", { id: MAP_STYLES }));
     const script = document.createElement("script");
     script.addEventListener("load", () => resolve(window.Plotly));
     script.addEventListener("error", () => reject(new Error("Plotly did not load")));

@@ -3,7 +3,7 @@
 import { timeMarks } from "./axes.js";
 import { bucketLength, reduce } from "./downsample.js";
 import { LANES_BELOW_MS, lanesPx } from "./lanes.js";
-import { PANELS } from "./panels.js";
+import { presentIn } from "./panels.js";
 import { HEAD_PX, stack, toPixels } from "./stack.js";
 import { zoneName } from "../core/times.js";
 
@@ -36,8 +36,7 @@ export function margins(width) {
 export function figure(picture) {
   const margin = margins(picture.width);
   const innerPx = picture.width - margin.l - margin.r;
-  const there = (picture.panels ?? PANELS).filter(({ present }) => present?.(picture) ?? true);
-  const drawn = there.map((panel) => contents(panel, { ...picture, innerPx }));
+  const drawn = presentIn(picture, picture.panels).map((panel) => contents(panel, { ...picture, innerPx }));
   const { total, places } = stack(drawn.map(({ px }) => px));
   const made = { lines: [], dots: [], marks: [] };
   drawn.forEach((panel, i) => {

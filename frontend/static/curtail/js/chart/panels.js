@@ -1,7 +1,9 @@
 /**
  * The panels of the job page, from top to bottom: what each shows and how high it is.
  *
- * `id` is how other pages name those that they show. A panel has `series(picture)`: [{key, name, at(number), read(value), look}], one value per window;
+ * `id` is how other pages name those that they show. A panel has `series(picture)`:
+ * [{key, name, at(number), read(value), look}], one value per window, by the name that the API's
+ * windows have for it (ring.js takes them all);
  * or `stems(picture)`: [{key, name, look, items}], intervals as upright lines. One with `lanes`
  * shows single intervals instead once the view is narrow enough (lanes.js); one with `present` is
  * only there where that is true.
@@ -76,7 +78,7 @@ export const PANELS = [
       [["running", "host-3", "solid"], ["waiting", "host-6", "dash"]].map(([name, colour, dash]) => ({
         key: `tasks ${name}`,
         name,
-        at: (number) => ring.value(`tasks_${name}`, number),
+        at: (number) => ring.of("tasks", name, number),
         read: (value) => text(count(value)),
         look: { colour, width: 1.25, dash },
       })),
@@ -150,6 +152,11 @@ export const PANELS = [
     absent: "none ended in sight",
   },
 ];
+
+/** Those of the panels that this picture has: a job without a pool has none of a pool. */
+export function presentIn(picture, panels = PANELS) {
+  return panels.filter(({ present }) => present?.(picture) ?? true);
+}
 
 function perName(group, kind, places, read) {
   return ({ ring }) => {

@@ -18,16 +18,8 @@ export const LATENCIES = ["processed", "committed"];
 const LATENCY = ["count", ...PERCENTILES, "max"];
 // A host may have dozens of instances with four columns each.
 const COMPACT = new Set(["pool_queued", "pool_busy", "pool_executed", "pool_p99"]);
-const GROUPS = ["cpu", "process_cpu", "flushes", "compactions", "pool_held", ...COMPACT];
-// Each column, and where a WindowBatch has it. A server of an older version may lack some.
-const COLUMNS = new Map([
-  ...LATENCY.map((name) => [name, (batch) => batch.latency[name]]),
-  ...LATENCY.map((name) => [latencyColumn("committed", name), (batch) => batch.committed?.[name]]),
-  ["rows_in", (batch) => batch.rows_in],
-  ["backlog_rows", (batch) => batch.backlog_rows],
-  ["tasks_running", (batch) => batch.tasks?.running],
-  ["tasks_waiting", (batch) => batch.tasks?.waiting],
-]);
+// What a WindowBatch holds that is no column, or whose columns are named otherwise here.
+const OTHERWISE = new Set(["t", "latency", "committed", "state", "pools", "batches", "activities"]);
 
 export function latencyColumn(which, name) {
   return which === "committed" ? `committed_${name}` : name;
@@ -41,9 +33,9 @@ export class WindowRing {
     this.newest = null; // number of the newest window held
     this.frozen = false;
     this.held = new Uint8Array(capacity);
-    this.columns = new Map([...COLUMNS.keys()].map((name) => [name, emptyColumn(capacity)]));
-    // Series that come and go: host, executor, operator or instance → {column, newest}
-    this.groups = new Map(GROUPS.map((group) => [group, new Map()]));
+    this.columns = new Map();
+    // Series that come and go: group → host, executor, operator or instance → {column, newest}
+    this.groups = new Map();
     this.pools = new Pools();
   }
 
@@ -53,19 +45,13 @@ export class WindowRing {
 
   /** The members of a group that have a value somewhere. */
   names(group) {
-    return [...this.groups.get(group).keys()];
+    return [...(this.groups.get(group)?.keys() ?? [])];
   }
 
   /** Takes a WindowBatch; `skip` holds window starts for which newer values are already here. */
   put(batch, skip = null) {
-    const given = {
-      cpu: batch.cpu,
-      process_cpu: batch.process_cpu ?? {},
-      flushes: batch.state.flushes,
-      compactions: batch.state.compactions,
-      ...instanceColumns(batch.pools ?? []),
-    };
-    const columns = [...COLUMNS].map(([name, of]) => [this.columns.get(name), of(batch)]).filter(([, values]) => values);
+    const { single, groups } = columnsOf(batch);
+    const columns = Object.entries(single).map(([name, values]) => [this.#column(name), values]);
     const taken = []; // [place in the batch, number] of each window
     for (let i = 0; i < batch.t.length; i += 1) {
       if (skip?.has(batch.t[i])) continue;
@@ -75,8 +61,8 @@ export class WindowRing {
       for (const [column, values] of columns) column[slot] = values[i] ?? NaN;
       taken.push([i, number]);
     }
-    for (const group of GROUPS) {
-      for (const [name, values] of Object.entries(given[group])) this.#putMember(group, name, values, taken);
+    for (const [group, members] of Object.entries(groups)) {
+      for (const [name, values] of Object.entries(members)) this.#putMember(group, name, values, taken);
     }
     this.pools.put(batch, this.windowMs, this.frozen ? this.newest : Infinity);
     this.#forgetNames();
@@ -96,22 +82,18 @@ export class WindowRing {
     return this.newest !== null && ms >= (this.newest - this.capacity + 1) * this.windowMs;
   }
 
-  /** Whether the column has a value anywhere. */
-  has(name) {
-    return this.columns.get(name).some((value) => !Number.isNaN(value));
-  }
-
+  /** NaN where there is none, or no such column: a server of an older version may lack some. */
   value(name, number) {
-    return this.columns.get(name)[number % this.capacity];
+    return this.columns.get(name)?.[number % this.capacity] ?? NaN;
   }
 
   /** Whether a member of a group has a value somewhere. */
   holds(group, name) {
-    return this.groups.get(group).has(name);
+    return this.groups.get(group)?.has(name) ?? false;
   }
 
   of(group, name, number) {
-    return this.groups.get(group).get(name).column[number % this.capacity];
+    return this.groups.get(group)?.get(name)?.column[number % this.capacity] ?? NaN;
   }
 
   /** A copy that keeps its time range: it still takes what was missing, but never moves on. */
@@ -122,13 +104,17 @@ export class WindowRing {
     copy.held = this.held.slice();
     for (const [name, column] of this.columns) copy.columns.set(name, column.slice());
     for (const [group, members] of this.groups) {
-      for (const [name, { column, newest }] of members) {
-        copy.groups.get(group).set(name, { column: column.slice(), newest });
-      }
+      const copied = [...members].map(([name, { column, newest }]) => [name, { column: column.slice(), newest }]);
+      copy.groups.set(group, new Map(copied));
     }
     copy.pools = this.pools.copy();
     copy.frozen = true;
     return copy;
+  }
+
+  #column(name) {
+    if (!this.columns.has(name)) this.columns.set(name, emptyColumn(this.capacity));
+    return this.columns.get(name);
   }
 
   #claim(number) {
@@ -165,6 +151,7 @@ export class WindowRing {
   }
 
   #putMember(group, name, values, taken) {
+    if (!this.groups.has(group)) this.groups.set(group, new Map());
     const members = this.groups.get(group);
     let entry = members.get(name);
     for (const [i, number] of taken) {
@@ -191,6 +178,30 @@ export class WindowRing {
     }
     this.pools.forgetUntil(this.newest - this.capacity);
   }
+}
+
+/**
+ * What a WindowBatch has of each window: {single: {name: values}, groups: {group: {name: values}}}.
+ * A list with a value per window is a column and an object of lists a group, so a new one of either
+ * needs no word here.
+ */
+function columnsOf(batch) {
+  const single = {};
+  const groups = { ...batch.state, ...instanceColumns(batch.pools ?? []) };
+  for (const name of LATENCY) {
+    single[latencyColumn("processed", name)] = batch.latency[name];
+    if (batch.committed) single[latencyColumn("committed", name)] = batch.committed[name];
+  }
+  for (const [name, value] of Object.entries(batch)) {
+    if (OTHERWISE.has(name)) continue;
+    if (Array.isArray(value) && value.length === batch.t.length) single[name] = value;
+    else if (isGroup(value)) groups[name] = value;
+  }
+  return { single, groups };
+}
+
+function isGroup(value) {
+  return value !== null && typeof value === "object" && !Array.isArray(value) && Object.values(value).every(Array.isArray);
 }
 
 function emptyColumn(capacity, Numbers = Float64Array) {

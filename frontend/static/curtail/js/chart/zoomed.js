@@ -34,10 +34,14 @@ export class Zoomed {
   #bands = [];
   #Plotly = null; // a promise of it, once the chart has been drawn
 
-  /** `onMove` is told when the user zooms or pans: then the view is theirs. */
-  constructor({ jobPath, onMove }) {
+  /**
+   * `onMove` is told when the user zooms or pans: then the view is theirs. `onDraw` is told what was
+   * drawn.
+   */
+  constructor({ jobPath, onMove, onDraw }) {
     this.jobPath = jobPath;
     this.onMove = onMove;
+    this.onDraw = onDraw;
     this.spans = [];
     this.chosen = null; // [startMs, endMs]
     this.panels = [];
@@ -135,6 +139,7 @@ export class Zoomed {
     setText(part("chart-note"), note);
     await this.#chart.draw({ ...shown, scale: "log", which: WHICH, hidden: this.hidden, panels: this.panels, zone: chosenZone() });
     this.#mark(shown.range);
+    this.onDraw(shown);
     if (shown.state !== "there") return;
     this.#drawn = here;
     this.root.dataset.drawn = Number(this.root.dataset.drawn) + 1;

@@ -68,8 +68,9 @@ export class JobRow {
 
   tick(nowMs) {
     const silentMs = nowMs - this.job.last_seen_ms;
-    // Of a job that runs, a second more or less is no news.
-    setText(this.since, this.job.state === "running" ? "" : `${age(silentMs)} ago`);
+    // Of a job that runs, a second more or less is no news; that its numbers are not its usual ones is.
+    const told = this.job.warming_up ? "warming up" : "";
+    setText(this.since, this.job.state === "running" ? told : `${age(silentMs)} ago`);
   }
 
   #showLatency(job) {

@@ -8,7 +8,7 @@ import { chance, factsOf, places, spansOf } from "./evidence.js";
 import { age, count, duration, text } from "../core/format.js";
 import { kindName, panelsOf } from "./kinds.js";
 import { wireKeys } from "../job/keys.js";
-import { PANELS } from "../chart/panels.js";
+import { PANELS, presentIn } from "../chart/panels.js";
 import { remedy } from "./remedy.js";
 import { mayOperate } from "../core/role.js";
 import { tableOne } from "./tableone.js";
@@ -39,6 +39,7 @@ const zoomed = new Zoomed({
     pickedMs ??= zoomed.chosen[0];
     showJobLink();
   },
+  onDraw: showCounts,
 });
 let incident = null;
 let techniques = null; // the card of the one that helps
@@ -206,8 +207,13 @@ function showPicked() {
   zoomed.panels = panels === "all" ? PANELS : panelsOf(incident.kind);
   zoomed.show(found);
   zoomed.touch(true);
-  setText(part("panels-kind"), `The ${panelsOf(incident.kind).length} that matter`);
   showJobLink();
+}
+
+/** How many panels there are depends on the job: only one with a pool has panels of a pool. */
+function showCounts(picture) {
+  setText(part("panels-kind"), `The ${presentIn(picture, panelsOf(incident.kind)).length} that matter`);
+  setText(part("panels-all"), `All ${presentIn(picture).length}`);
 }
 
 /** One that the detector no longer sees stays where it was, as long as it can be of this incident. */

@@ -3,6 +3,8 @@
 import { element } from "../core/dom.js";
 import { dayTime, zoneName } from "../core/times.js";
 
+const WARMING_UP = "The run has just started: until its batches no longer get shorter, or for a minute, it has no incidents and is in no comparison";
+
 /** `sure` is false while the server cannot be reached: the state is then the last one heard of. */
 export function showFacts(root, job, zone, sure) {
   const run = job.run;
@@ -11,6 +13,7 @@ export function showFacts(root, job, zone, sure) {
     { class: "state", "data-state": sure ? job.state : "unsure" },
     element("span", { class: "dot", "aria-hidden": "true" }),
     sure ? job.state : `was ${job.state}`,
+    job.warming_up && sure ? element("span", { class: "muted", title: WARMING_UP }, "warming up") : "",
   );
   const facts = [["State", state]];
   if (run) {

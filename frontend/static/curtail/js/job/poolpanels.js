@@ -79,8 +79,7 @@ function wanted(ring, column) {
 }
 
 function valueOf(ring, column, key, number) {
-  const group = `pool_${column}`;
-  return ring.holds(group, key) ? ring.of(group, key, number) : NaN;
+  return ring.of(`pool_${column}`, key, number);
 }
 
 function highest(ring, column, instances, number) {

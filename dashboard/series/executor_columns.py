@@ -1,0 +1,66 @@
+"""Metrics of executors that every answer about windows has a column of: a row here says it once.
+
+The JSON of the API and of the live feed, the API's schema and the CSV are made from this table; on
+the page, the panel that draws the column names it (`frontend/static/curtail/js/chart/panels.js`).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from collectors.formats.metrics import BY_NAME
+from collectors.formats.samples import ExecutorSample
+from collectors.formats.wire import WINDOW_MS, Frame
+
+Values = dict[str, list[float | None]]
+
+
+class By(StrEnum):
+    """Of a host its executors all tell the same, so the largest is taken."""
+
+    HOST = "host"
+    EXECUTOR = "executor"
+
+    def named(self, sample: ExecutorSample) -> str:
+        return sample.host if self is By.HOST else sample.executor_id
+
+
+@dataclass(frozen=True)
+class ExecutorColumn:
+    """`metric` as `collectors.formats.metrics` calls it; `divisor` makes the unit of the column."""
+
+    name: str
+    csv_name: str
+    metric: str
+    by: By
+    divisor: float = 1
+
+    def values(self, frames: Sequence[Frame]) -> Values:
+        metric_id = BY_NAME[self.metric].id
+        rows: list[dict[str, int]] = []
+        for frame in frames:
+            row: dict[str, int] = {}
+            rows.append(row)
+            for sample in frame.executors:
+                if (value := sample.metrics.get(metric_id)) is not None:
+                    name = self.by.named(sample)
+                    row[name] = max(value, row.get(name, value))
+        names = sorted({name for row in rows for name in row})
+        return {name: [self._value(row.get(name)) for row in rows] for name in names}
+
+    def _value(self, told: int | None) -> float | None:
+        return None if told is None else told / self.divisor
+
+
+COLUMNS = (
+    # From permille of the host.
+    ExecutorColumn("cpu", "host_cpu_percent", "host_cpu", By.HOST, 10),
+    # Percent of one core: 200 is two cores busy for the whole window.
+    ExecutorColumn(
+        "process_cpu", "executor_cpu_percent", "process_cpu_us", By.EXECUTOR, WINDOW_MS * 10
+    ),
+)
+
+
+def columns(frames: Sequence[Frame]) -> dict[str, Values]:
+    return {column.name: column.values(frames) for column in COLUMNS}
