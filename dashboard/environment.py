@@ -8,12 +8,15 @@ import ipaddress
 import os
 import secrets
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 import dj_database_url
+
+from dashboard.private_files import close_database, close_folder
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -51,7 +54,10 @@ class Environment:
 
 def read(environ: Mapping[str, str] = os.environ) -> Environment:
     data_dir = Path(environ.get("CURTAIL_DATA_DIR") or ROOT / ".curtail")
-    return Environment(
+    # A folder that cannot be made is told of by who needs it.
+    with suppress(OSError):
+        close_folder(data_dir)
+    found = Environment(
         data_dir=data_dir,
         redis_url=redis_url(environ.get("REDIS_URL") or DEFAULT_REDIS_URL),
         database=database(environ.get("DATABASE_URL") or f"sqlite:///{data_dir}/curtail.sqlite3"),
@@ -64,6 +70,8 @@ def read(environ: Mapping[str, str] = os.environ) -> Environment:
         public_url=public_url(environ.get("CURTAIL_PUBLIC_URL") or ""),
         webhook_allowed_networks=networks(environ.get("CURTAIL_WEBHOOK_ALLOWED_NETWORKS") or ""),
     )
+    close_database(found.database)
+    return found
 
 
 def redis_url(text: str) -> str:
@@ -145,7 +153,6 @@ def _kept_secret(data_dir: Path) -> str:
     """A key of this installation's own, made once, so that sessions survive a restart."""
     path = data_dir / "secret_key"
     try:
-        data_dir.mkdir(parents=True, exist_ok=True)
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except FileExistsError:
         return path.read_text()

@@ -24,17 +24,21 @@ private class Driver extends DriverPlugin {
   private var levers: Option[Levers] = None
 
   override def init(sc: SparkContext, ctx: PluginContext): JMap[String, String] = {
-    Driver.context = Some(sc)
-    Guard.quietly("listen to tasks") { TaskEvents.listen(sc) }
+    if (ProbeJar.send(sc, ctx.conf())) {
+      Driver.context = Some(sc)
+      Guard.quietly("listen to tasks") { TaskEvents.listen(sc) }
+    }
     Collections.emptyMap[String, String]
   }
 
   /** Called once the application has its id, which it has not yet at `init`. */
   override def registerMetrics(appId: String, ctx: PluginContext): Unit =
     Guard.quietly("start the collector") {
-      context.foreach(sc => Collector.start(CollectorSettings.from(sc, appId)))
-      // In local mode the driver is also the executor, and measured as such.
-      if (!context.exists(_.isLocal)) sampler = Some(measureDriver())
+      context.foreach { sc =>
+        Collector.start(CollectorSettings.from(sc, appId))
+        // In local mode the driver is also the executor, and measured as such.
+        if (!sc.isLocal) sampler = Some(measureDriver())
+      }
     }
 
   private def measureDriver(): Sampler = {
@@ -62,6 +66,7 @@ private class Driver extends DriverPlugin {
   }
 
   override def shutdown(): Unit = Guard.quietly("stop the collector") {
+    ProbeJar.forget()
     levers.foreach(_.stop())
     sampler.foreach(_.stop())
     Collector.stop()

@@ -11,6 +11,7 @@ import re
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
@@ -28,7 +29,7 @@ def probe_jar() -> Path:
 
 
 def compiled(name: str, sources: list[Path]) -> Path:
-    spark_jars = _spark_home() / "jars"
+    spark_jars = spark_home() / "jars"
     jar = _cache_dir() / f"{name}-{_fingerprint(sources, spark_jars)}.jar"
     if jar.exists():
         return jar
@@ -70,8 +71,8 @@ def _cache_dir() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "curtail"
 
 
-def _spark_home() -> Path:
-    if home := os.environ.get("SPARK_HOME"):
+def spark_home(environ: Mapping[str, str] = os.environ) -> Path:
+    if home := environ.get("SPARK_HOME"):
         return Path(home)
     try:
         import pyspark  # only to find its folder; SPARK_HOME does without

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from collectors.spark.build import probe_jar
+from collectors.spark.build import probe_jar, spark_home
 
 PLUGIN = "io.curtail.probe.Plugin"
 EXTENSIONS = "io.curtail.probe.Extensions"
@@ -21,8 +21,8 @@ _LISTED = {
     "spark.plugins": ",",
     "spark.sql.extensions": ",",
     "spark.sql.streaming.streamingQueryListeners": ",",
-    "spark.jars": ",",
-    "spark.driver.extraClassPath": os.pathsep,
+    "spark.driver.defaultExtraClassPath": os.pathsep,
+    "spark.yarn.dist.jars": ",",
 }
 
 
@@ -37,8 +37,11 @@ def spark_options(
         "spark.plugins": PLUGIN,
         "spark.sql.extensions": EXTENSIONS,
         "spark.sql.streaming.streamingQueryListeners": LISTENER,
-        "spark.jars": jar,
-        "spark.driver.extraClassPath": jar,
+        # The driver sends the jar to the executors itself (docs/adr/0011). For the driver's own
+        # class path: --driver-class-path and --jars are added to these two options, while they
+        # replace spark.driver.extraClassPath and spark.jars.
+        "spark.driver.defaultExtraClassPath": jar,
+        "spark.yarn.dist.jars": jar,
         "spark.curtail.redis.secretUrl": redis,
         "spark.curtail.python": sys.executable,
         "spark.curtail.pythonPath": str(Path(__file__).resolve().parents[2]),
@@ -62,10 +65,9 @@ def spark_submit_options(redis: str, job: str | None) -> list[str]:
 
 def spark_defaults(environ: Mapping[str, str] = os.environ) -> dict[str, str]:
     """What conf/spark-defaults.conf sets; options given elsewhere replace it, lists included."""
-    home = environ.get("SPARK_HOME")
-    folder = environ.get("SPARK_CONF_DIR") or (home and f"{home}/conf")
-    path = Path(folder or "") / "spark-defaults.conf"
-    if not folder or not path.is_file():
+    folder = environ.get("SPARK_CONF_DIR") or spark_home(environ) / "conf"
+    path = Path(folder, "spark-defaults.conf")
+    if not path.is_file():
         return {}
     lines = (line.strip() for line in path.read_text().splitlines())
     pairs = (

@@ -3,8 +3,9 @@
 import logging
 from typing import TYPE_CHECKING
 
-from collectors.spark.build import BuildFault
-from collectors.spark.conf import DEFAULT_REDIS, spark_defaults, spark_options
+from collectors.spark.build import BuildFault, probe_jar
+from collectors.spark.conf import DEFAULT_REDIS, PLUGIN, spark_defaults, spark_options
+from collectors.spark.running_jvm import loads, running_jvm, submitted_options
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -20,13 +21,25 @@ def instrument(
     `redis` is where frames go: only the driver needs to reach it. `job` names the application on
     the dashboard (its app name where not given); each query is one job under that name.
     """
-    existing = {**spark_defaults(), **{k: str(v) for k, v in builder._options.items()}}
+    jvm = running_jvm()
     try:
+        existing = {
+            **spark_defaults(),
+            **(submitted_options(jvm) if jvm else {}),
+            **{key: str(value) for key, value in builder._options.items()},
+        }
         options = spark_options(redis, job, existing)
     except BuildFault as fault:
-        # A dashboard is missing then, not the user's job.
-        log.warning("curtail: this job runs unseen: %s", fault)
-        return builder
+        return _unseen(builder, str(fault))
+    if jvm and not loads(jvm, PLUGIN, str(probe_jar())):
+        # Spark would end the application for want of a plugin that it was told to load.
+        return _unseen(builder, "its JVM runs already and cannot load the probe")
     for key, value in options.items():
         builder = builder.config(key, value)
+    return builder
+
+
+def _unseen(builder: "SparkSession.Builder", why: str) -> "SparkSession.Builder":
+    """A dashboard is missing then, not the user's job."""
+    log.warning("curtail: this job runs unseen: %s", why)
     return builder

@@ -6,6 +6,7 @@ import shlex
 from dashboard.cli.say import say
 from dashboard.masking import masked
 
+FAILED = 1
 USAGE = 2
 REDIS_URL = "redis://127.0.0.1:6379/0"
 
@@ -18,6 +19,7 @@ def run(argv: list[str]) -> int:
     parser.add_argument("--job", help="name on the dashboard; the application's own otherwise")
     options = parser.parse_args(argv)
 
+    from collectors.spark.build import BuildFault
     from collectors.spark.conf import spark_submit_options
 
     try:
@@ -25,5 +27,9 @@ def run(argv: list[str]) -> int:
     except ValueError as error:
         say(masked(str(error)))
         return USAGE
+    except BuildFault as fault:
+        # Nothing is printed then, and `spark-submit $(curtail conf) job.py` runs the job unseen.
+        say(f"this job runs unseen: {fault}")
+        return FAILED
     print(shlex.join(words))
     return 0

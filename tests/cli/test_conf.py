@@ -1,6 +1,8 @@
+import os
 import shlex
 import subprocess
 import sys
+from pathlib import Path
 
 from dashboard.cli.root import ROOT
 
@@ -36,3 +38,15 @@ def test_it_prints_options_for_spark_submit_on_one_line() -> None:
 def test_it_imports_no_django() -> None:
     _, modules = conf()
     assert modules.isdisjoint({"django", "channels", "celery", "ninja"})
+
+
+def test_where_the_probe_cannot_be_built_it_prints_no_options(tmp_path: Path) -> None:
+    said = subprocess.run(
+        [sys.executable, "-m", "dashboard.cli", "conf"],
+        cwd=ROOT,
+        env={**os.environ, "SPARK_HOME": str(tmp_path)},
+        capture_output=True,
+        text=True,
+    )
+    assert (said.returncode, said.stdout) == (1, "")
+    assert said.stderr.startswith("curtail: this job runs unseen: no Spark in ")

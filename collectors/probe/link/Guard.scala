@@ -16,6 +16,8 @@ private[probe] object Guard {
         log.warn(s"curtail could not $what; the job goes on without it: $error")
     }
 
+  def say(what: String): Unit = log.warn(s"curtail: $what")
+
   /** For what is done many times a second: the first fault is said, the rest are only counted. */
   class Often(what: String) {
     private var count = 0L

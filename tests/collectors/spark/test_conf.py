@@ -20,15 +20,19 @@ def test_the_options_load_every_part_of_the_probe() -> None:
     assert options["spark.sql.extensions"] == EXTENSIONS
     assert options["spark.sql.streaming.streamingQueryListeners"] == LISTENER
     assert options["spark.curtail.job"] == "orders"
-    assert Path(options["spark.jars"]).is_file()
-    assert options["spark.driver.extraClassPath"] == options["spark.jars"]
+    assert Path(options["spark.driver.defaultExtraClassPath"]).is_file()
+
+
+def test_no_option_is_set_that_a_flag_of_spark_submit_replaces() -> None:
+    replaced = {"spark.jars": "--jars", "spark.driver.extraClassPath": "--driver-class-path"}
+    assert replaced.keys().isdisjoint(spark_options(REDIS, None))
 
 
 def test_what_the_user_has_in_a_list_stays_there() -> None:
-    existing = {"spark.plugins": "com.acme.Plugin", "spark.jars": "a.jar,b.jar"}
+    existing = {"spark.plugins": "com.acme.Plugin", "spark.yarn.dist.jars": "a.jar,b.jar"}
     options = spark_options(REDIS, None, existing)
     assert options["spark.plugins"] == f"com.acme.Plugin,{PLUGIN}"
-    assert options["spark.jars"].startswith("a.jar,b.jar,")
+    assert options["spark.yarn.dist.jars"].startswith("a.jar,b.jar,")
 
 
 def test_instrumenting_twice_adds_nothing() -> None:
@@ -60,5 +64,8 @@ def test_defaults_are_read_from_the_folder_spark_reads(tmp_path: Path) -> None:
     assert found == {"spark.plugins": "com.acme.Plugin", "spark.jars": "a.jar"}
 
 
-def test_without_a_folder_there_are_no_defaults() -> None:
-    assert spark_defaults({}) == {}
+def test_without_a_folder_of_its_own_it_is_the_one_in_sparks_home(tmp_path: Path) -> None:
+    assert spark_defaults({"SPARK_HOME": str(tmp_path)}) == {}
+    (tmp_path / "conf").mkdir()
+    (tmp_path / "conf" / "spark-defaults.conf").write_text("spark.plugins com.acme.Plugin\n")
+    assert spark_defaults({"SPARK_HOME": str(tmp_path)}) == {"spark.plugins": "com.acme.Plugin"}

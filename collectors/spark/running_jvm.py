@@ -1,0 +1,43 @@
+"""The JVM that a PySpark program drives already, as one that `spark-submit` started.
+
+Its class path is fixed by then, and no option of a session changes it.
+"""
+
+import os
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from py4j.java_gateway import JVMView
+
+
+def running_jvm() -> "JVMView | None":
+    """None where PySpark has yet to start a JVM, which then gets the session's options."""
+    from pyspark import SparkContext  # only where a Spark application runs
+
+    if not SparkContext._gateway and "PYSPARK_GATEWAY_PORT" not in os.environ:
+        return None
+    SparkContext._ensure_initialized()
+    return SparkContext._jvm
+
+
+def submitted_options(jvm: "JVMView") -> dict[str, str]:
+    """What the session's own options replace: those of `spark-submit`, lists included."""
+    properties: Any = jvm.System.getProperties()  # type: ignore[misc]
+    names = [str(name) for name in properties.stringPropertyNames()]
+    return {name: properties.getProperty(name) for name in names if name.startswith("spark.")}
+
+
+def loads(jvm: "JVMView", class_name: str, jar: str) -> bool:
+    """Whether the JVM finds the class, once the jar is among those that `--jars` would bring."""
+    from py4j.protocol import Py4JError
+
+    loader: Any = jvm.Thread.currentThread().getContextClassLoader()  # type: ignore[misc]
+    try:
+        loader.loadClass(class_name)
+    except Py4JError:
+        try:
+            loader.addURL(jvm.java.io.File(jar).toURI().toURL())  # type: ignore[misc]
+            loader.loadClass(class_name)
+        except Py4JError:
+            return False
+    return True
