@@ -5,7 +5,6 @@ from dataclasses import asdict, dataclass
 
 from collectors.formats import latency
 from collectors.formats.buckets import Histogram, merged
-from collectors.formats.latency import Source
 from collectors.formats.wire import Frame
 from techniques.effect import BLOCK_MS
 
@@ -26,10 +25,10 @@ class Block:
 
 def blocks(frames: Sequence[Frame]) -> list[Block]:
     """Blocks in which something completed, oldest first; percentiles in ms."""
-    source = latency.source(any(f.stamped for f in frames), any(f.batches for f in frames))
+    source = latency.source_of(frames)
     held: dict[int, list[Histogram]] = {}
     for frame in frames:
-        histogram = frame.latency if source == Source.RECORD else latency.of_batches(frame.batches)
+        histogram = latency.of(frame, source)
         if histogram.counts:
             held.setdefault(frame.start_ms // BLOCK_MS * BLOCK_MS, []).append(histogram)
     return [_block(start_ms, merged(found)) for start_ms, found in sorted(held.items())]
