@@ -13,10 +13,12 @@ from benchmarks.made_job import PER_SECOND, Bodies, MadeJob
 from collectors.formats.wire import WINDOW_MS
 from dashboard.detection.watch import Watch
 from dashboard.series import activities, windows
-from dashboard.series.history import NEEDS, History
+from dashboard.series.history import LOOKS_BACK_MS, History, only
 from dashboard.store import Entry
+from dashboard.worker.needs import reads_of_all
 from techniques.detection import find_all
-from techniques.view import View
+from techniques.registry import Registry
+from techniques.view import Reads, View
 
 SUMMARY = "what detection costs: an hour of one job from scratch, and each second of it as it comes"
 
@@ -25,6 +27,11 @@ QUICK_S, FULL_S = 240, 1_200
 FIRST_S = 1_700_000_000
 # Before this, less than two minutes are known and looks are cheaper.
 WARM_S = 120
+
+# As a worker reads it.
+READS = reads_of_all(Registry())
+NEEDS = only(READS)
+WITH_TASKS = Reads.TASKS in READS
 
 Second = tuple[list[Entry], list[Entry]]
 
@@ -58,19 +65,20 @@ def hour_s(seconds: Sequence[Second]) -> tuple[float, float]:
 
 
 def read(seconds: Sequence[Second]) -> View:
-    history = History(len(seconds) * PER_SECOND)
+    history = History(len(seconds) * PER_SECOND, READS)
     for frames, ended in seconds:
-        history.add(windows.read(frames, NEEDS)[0], activities.read(ended)[0])
+        history.add(windows.read(frames, NEEDS)[0], activities.read(ended, WITH_TASKS)[0])
     return history.view()
 
 
 def looks_ms(seconds: Sequence[Second]) -> list[float]:
     """CPU time of each second from its bytes to its changes, once two minutes are known."""
-    watch = Watch()
+    watch, history = Watch(), History(LOOKS_BACK_MS // WINDOW_MS, READS)
     spent = []
     for frames, ended in seconds:
         began_s = time.process_time()
-        watch.add(windows.read(frames, NEEDS)[0], activities.read(ended)[0])
+        history.add(windows.read(frames, NEEDS)[0], activities.read(ended, WITH_TASKS)[0])
+        watch.look(history.view())
         spent.append((time.process_time() - began_s) * 1000)
     return spent[WARM_S:]
 

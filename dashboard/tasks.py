@@ -18,6 +18,7 @@ from dashboard.slo.rounds import the_judge
 from dashboard.steering import rounds
 from dashboard.store import StoreUnavailable, the_store
 from dashboard.web.health import BEAT_LASTS_S
+from dashboard.worker import loop
 from dashboard.worker.job_leases import the_leases
 
 log = logging.getLogger(__name__)
@@ -54,28 +55,35 @@ def register_jobs() -> None:
 
 
 @app.task
-def steer_jobs() -> None:
-    """What is asked of jobs is renewed, decided on and compared with what they say."""
+def look_after_jobs() -> None:
+    """Reads what this worker's jobs sent, finds incidents in it, and then steers by it: in this
+    order, so that decisions see the newest windows."""
+    _detect()
+    _steer()
+
+
+def _detect() -> None:
+    try:
+        the_detection().round(the_store(), time.time_ns() // 1_000_000)
+    except StoreUnavailable as error:
+        log.warning("incidents cannot be detected now: %s", error)
+    except Exception:
+        # What was asked of jobs is renewed all the same: without it, it ends with its lease.
+        log.exception("the round of detection stumbled")
+
+
+def _steer() -> None:
     try:
         rounds.steer(the_store(), time.time_ns() // 1_000_000, the_leases())
     except StoreUnavailable as error:
         log.warning("jobs cannot be steered now: %s", error)
 
 
-@app.task
-def detect_incidents() -> None:
-    """New frames of every running job are looked at, and incidents open, go on and end."""
-    try:
-        the_detection().round(the_store(), time.time_ns() // 1_000_000)
-    except StoreUnavailable as error:
-        log.warning("incidents cannot be detected now: %s", error)
-
-
 @worker_process_shutdown.connect
 def let_go(**_: object) -> None:
     """Another worker takes this one's jobs at once, and not when its leases run out."""
     with suppress(StoreUnavailable):
-        asyncio.run(the_leases().let_go(the_store()))
+        loop.run(the_leases().let_go(the_store()))
 
 
 @app.task

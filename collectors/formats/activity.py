@@ -15,6 +15,17 @@ The format on a job's stream of activities, one entry per window in which some e
       text      reason                   what set it off, where somebody says so
       varint    input bytes + 1          0 = unknown
       varint    output bytes + 1
+    varint    number of tasks of which more is known, then each (absent in older entries, and
+              not read by older readers, which stop before it)
+      varint    its place in the activities
+      varint    stage id
+      varint    attempt of the stage
+      varint    attempt of the task
+      varint    locality                 Spark's `TaskLocality`, by its ordinals
+      varint    flags                    1 speculative, 2 successful
+
+Spark's operators, partitions and stages are 32-bit integers and byte counts 64-bit ones, and times
+are such that a double holds them: anything beyond is not an activity and raises `Garbled`.
 """
 
 from collections.abc import Sequence
@@ -39,6 +50,21 @@ class Kind(IntEnum):
 
 
 _KINDS = {kind.value: kind for kind in Kind}
+_SPECULATIVE, _SUCCESSFUL = 1, 2
+# One more than the greatest.
+_INT, _LONG, _TIME_US = 1 << 31, 1 << 63, 1 << 53
+
+
+@dataclass(frozen=True)
+class TaskFacts:
+    """What Spark's scheduler knows of a task beyond where and when it ran."""
+
+    stage: int
+    stage_attempt: int = 0
+    attempt: int = 0
+    locality: int = 0
+    speculative: bool = False
+    successful: bool = True
 
 
 @dataclass(frozen=True)
@@ -55,6 +81,7 @@ class Activity:
     reason: str = ""
     input_bytes: int | None = None
     output_bytes: int | None = None
+    task: TaskFacts | None = None
 
 
 def encode(activities: Sequence[Activity]) -> bytes:
@@ -73,25 +100,41 @@ def encode(activities: Sequence[Activity]) -> bytes:
         out.text(each.reason)
         out.optional(each.input_bytes)
         out.optional(each.output_bytes)
+    tasks = [(place, each.task) for place, each in enumerate(activities) if each.task]
+    if tasks:
+        out.varint(len(tasks))
+        for place, task in tasks:
+            _write_task(out, place, task)
     return out.bytes()
 
 
-def decode(data: bytes) -> tuple[Activity, ...]:
+def decode(data: bytes, with_tasks: bool = True) -> tuple[Activity, ...]:
+    """Raises `Garbled` for anything but activities. Without tasks, what is known of those beyond
+    their interval is not looked into."""
     reader = Reader(data)
     if reader.byte() != MAGIC:
         raise Garbled("no activities")
     if (version := reader.byte()) != VERSION:
         raise Garbled(f"activities of version {version}, this reads {VERSION}")
-    return tuple(_read(reader) for _ in range(reader.varint()))
+    rows = [_read(reader) for _ in range(reader.varint())]
+    if not with_tasks or not reader.left:
+        return tuple([Activity(*row) for row in rows])
+    tasks = dict(_read_task(reader) for _ in range(reader.varint()))
+    if max(tasks, default=0) >= max(1, len(rows)):
+        raise Garbled(f"task {max(tasks)} of {len(rows)} activities")
+    return tuple([Activity(*row, tasks.get(place)) for place, row in enumerate(rows)])
 
 
-def _read(reader: Reader) -> Activity:
+_Row = tuple[Kind, int, int, str, int | None, int | None, str, str, int | None, int | None]
+
+
+def _read(reader: Reader) -> _Row:
+    """The fields of an activity in their order, which is that of the format."""
     if (kind := _KINDS.get(number := reader.byte())) is None:
         raise Garbled(f"an activity of unknown kind: {number}")
     start_us = reader.varint()
     text, optional = reader.text, reader.optional
-    # In the order of the fields, which is that of the format.
-    return Activity(
+    row = (
         kind,
         start_us,
         start_us + reader.varint(),
@@ -102,4 +145,33 @@ def _read(reader: Reader) -> Activity:
         text(),
         optional(),
         optional(),
+    )
+    _, _, end_us, _, operator, partition, _, _, input_bytes, output_bytes = row
+    if end_us >= _TIME_US:
+        raise Garbled(f"an activity that ends at {end_us} µs")
+    if (operator or 0) >= _INT or (partition or 0) >= _INT:
+        raise Garbled(f"operator {operator}, partition {partition}: no integers of Spark's")
+    if (input_bytes or 0) >= _LONG or (output_bytes or 0) >= _LONG:
+        raise Garbled(f"{input_bytes} bytes in, {output_bytes} bytes out")
+    return row
+
+
+def _write_task(out: Writer, place: int, task: TaskFacts) -> None:
+    flags = _SPECULATIVE * task.speculative | _SUCCESSFUL * task.successful
+    for value in (place, task.stage, task.stage_attempt, task.attempt, task.locality, flags):
+        out.varint(value)
+
+
+def _read_task(reader: Reader) -> tuple[int, TaskFacts]:
+    """Its place in the activities, and the task."""
+    place, stage, stage_attempt, attempt, locality, flags = reader.varints(6)
+    if max(stage, stage_attempt, attempt, locality) >= _INT:
+        raise Garbled(f"stage {stage}, attempt {attempt}: no integers of Spark's")
+    return place, TaskFacts(
+        stage,
+        stage_attempt,
+        attempt,
+        locality,
+        bool(flags & _SPECULATIVE),
+        bool(flags & _SUCCESSFUL),
     )

@@ -1,10 +1,14 @@
-"""Where a job's latencies come from, and what stands in for them where no record is stamped."""
+"""Record latency, or batch latency where nothing is stamped: the one place that says which.
+
+A record that is stamped anywhere in a range makes it a range of records: what batches of the same
+range took is then no latency. Where none is, every row of a batch counts as long as its batch took.
+"""
 
 from collections.abc import Iterable
 from enum import StrEnum
 
 from collectors.formats.buckets import Histogram, index_of
-from collectors.formats.wire import Batch
+from collectors.formats.wire import Batch, Frame
 
 
 class Source(StrEnum):
@@ -15,10 +19,34 @@ class Source(StrEnum):
     NONE = "none"
 
 
+# The better, the later.
+_BY_WORTH = (Source.NONE, Source.BATCH, Source.RECORD)
+
+
 def source(stamped: bool, batches: bool) -> Source:
     if stamped:
         return Source.RECORD
     return Source.BATCH if batches else Source.NONE
+
+
+def source_of(frames: Iterable[Frame], before: Source = Source.NONE) -> Source:
+    """Of a range of which these are a piece, and `before` is what its earlier pieces have."""
+    best = before
+    for frame in frames:
+        if frame.stamped:
+            return Source.RECORD
+        if frame.batches:
+            best = better(best, Source.BATCH)
+    return best
+
+
+def better(one: Source, other: Source) -> Source:
+    return max(one, other, key=_BY_WORTH.index)
+
+
+def of(frame: Frame, source: Source) -> Histogram:
+    """The latencies of one window, in a range that has this source."""
+    return of_batches(frame.batches) if source == Source.BATCH else frame.latency
 
 
 def of_batches(batches: Iterable[Batch]) -> Histogram:

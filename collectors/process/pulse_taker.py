@@ -12,13 +12,14 @@ from collectors.formats.activity import Activity, Kind
 from collectors.formats.buckets import Histogram
 from collectors.formats.coarse_buckets import Tally
 from collectors.formats.collector_load import CollectorLoad
+from collectors.formats.latency import Source
 from collectors.formats.pulse import BIN_MS, MOST_BINS, Pulse, Recent
 from collectors.formats.wire import Frame, Health
 
 
 class PulseTaker:
     def __init__(self) -> None:
-        self._stamped = False
+        self._source = Source.NONE
         self._processed, self._committed, self._batch_durations = Tally(), Tally(), Tally()
         # Since the last heartbeat.
         self._new_processed: dict[int, int] = {}
@@ -37,8 +38,8 @@ class PulseTaker:
     def add(self, frame: Frame, committed: Histogram, ended: Iterable[Activity] = ()) -> None:
         """Frames come in the order of their windows."""
         self._turn_to(frame.start_ms // BIN_MS)
-        if frame.stamped and not self._stamped:
-            self._stamped = True
+        before, self._source = self._source, latency.source_of((frame,), self._source)
+        if before != self._source == Source.RECORD:
             self._recent.clear()  # those were of batches
         if frame.warming_up:
             self._processed.add(frame.latency.counts)  # but no bin's
@@ -49,8 +50,8 @@ class PulseTaker:
             self._batches += 1
             self._rows_in += batch.rows_in
             self._batch_durations.add(Histogram.of((batch.duration_ms * 1000,)).counts)
-        if frame.batches and not self._stamped and not frame.warming_up:
-            _pour(self._bin_batches, latency.of_batches(frame.batches).counts)
+        if self._source == Source.BATCH and not frame.warming_up:
+            _pour(self._bin_batches, latency.of(frame, self._source).counts)
         for activity in ended:
             self._flushes += activity.kind is Kind.FLUSH
             self._compactions += activity.kind is Kind.COMPACTION
@@ -62,7 +63,7 @@ class PulseTaker:
     def pulse(self, load: CollectorLoad, busy_share: float | None = None) -> Pulse:
         self._settle()
         return Pulse(
-            source=latency.source(stamped=self._stamped, batches=self._batches > 0),
+            source=self._source,
             processed=self._processed.taken(),
             committed=self._committed.taken(),
             batch_durations=self._batch_durations.taken(),
@@ -99,7 +100,7 @@ class PulseTaker:
         self._new_processed, self._new_committed = {}, {}
 
     def _p99_us(self) -> int | None:
-        counts = self._bin_records if self._stamped else self._bin_batches
+        counts = self._bin_records if self._source == Source.RECORD else self._bin_batches
         [p99_us] = Histogram(counts).quantiles_us([0.99])
         return None if p99_us is None else round(p99_us)
 

@@ -70,6 +70,7 @@ class JobOut(Schema):
     open_incidents: int
     incidents_last_hour: int
     watched: bool
+    failure: str
     techniques: list[TechniqueOut]
     collector: CollectorOut | None
 

@@ -1,13 +1,14 @@
 """What the worker does every second: the jobs that are its own, a look at each, rows where it
 changed.
 
-What is kept of jobs between rounds lives in this process, for as long as the job is this worker's
-(`dashboard.worker.job_leases`); whoever gets a job reads two minutes back and knows its
-open incidents from the database. A round ends when its time is up, whatever is left: other work of
-the second must not wait, and those that were not looked at are the first of the next round.
+What is known of jobs between rounds lives in this process, for as long as the job is this worker's
+(`dashboard.worker.job_leases`): their windows in `dashboard.worker.histories`, where controllers
+and cards find them too, and here their open incidents. Whoever gets a job reads two minutes back,
+and knows its open incidents from the database. A round ends when its time is up, whatever is left:
+other work of the second must not wait, and those that were not looked at are the first of the next
+round.
 """
 
-import asyncio
 import logging
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -15,25 +16,21 @@ from functools import cache
 
 from django.db import transaction
 
-from collectors.formats import keys
-from collectors.formats.keys import Stream
 from dashboard.alerts import outbox
 from dashboard.alerts.events import Event, Severity, Type
 from dashboard.detection import incidents, records
-from dashboard.detection.watch import LOOKS_BACK_MS, Watch
+from dashboard.detection.watch import Watch
 from dashboard.fleet.jobs import STALE_AFTER_MS
 from dashboard.models import Incident as Record
 from dashboard.models import Job
-from dashboard.series import activities, windows
-from dashboard.series.history import NEEDS
-from dashboard.store import Entry, Store
+from dashboard.store import Store
+from dashboard.worker.histories import Histories, the_histories
 from dashboard.worker.job_leases import Leases, the_leases
+from dashboard.worker.loop import run
 from techniques.detection.incidents import Changes, Incident
 
 log = logging.getLogger(__name__)
 
-# XREAD that waits for nothing: what is there is there.
-AT_ONCE_MS = 1
 # Of each second; the rest is for what else a worker does.
 ROUND_S = 0.7
 # With more, jobs that have just begun are looked at no more often than others.
@@ -55,76 +52,61 @@ class Detection:
     def __init__(
         self,
         leases: Leases,
+        histories: Histories,
         round_s: float = ROUND_S,
         clock_s: Callable[[], float] = time.monotonic,
     ) -> None:
         self._leases = leases
+        self._histories = histories
         self._round_s = round_s
         self._clock_s = clock_s
         self._watches: dict[str, Watch] = {}
-        self._after_ms: dict[Stream, int] = {}
         # Of which tenure a watch is, and when its job was looked at last, by our clock.
         self._since: dict[str, int] = {}
         self._looked_s: dict[str, float] = {}
 
     def round(self, store: Store, now_ms: int) -> None:
         until_s = self._clock_s() + self._round_s
-        with asyncio.Runner() as runner:
-            try:
-                runner.run(self._leases.renew(store))
-                ours = [j for j in runner.run(running(store, now_ms)) if self._leases.holds(j)]
-                self._forget(ours)
-                for number, group in enumerate(self._groups(ours)):
-                    # One group at least, or a worker with too much to do would never do any.
-                    if number and self._clock_s() > until_s:
-                        break
-                    if self._leases.is_short:
-                        runner.run(self._leases.renew(store))
-                    self.look(runner.run(self.read(store, group, now_ms)))
-                    runner.run(store.tell_looked(self._looked(group)))
-            finally:
-                runner.run(store.close())
+        run(self._leases.renew(store))
+        ours = [job_id for job_id in run(running(store, now_ms)) if self._leases.holds(job_id)]
+        self._forget(ours)
+        for number, group in enumerate(self._groups(ours)):
+            # One group at least, or a worker with too much to do would never do any.
+            if number and self._clock_s() > until_s:
+                break
+            if self._leases.is_short:
+                run(self._leases.renew(store))
+            self._histories.read(store, group, now_ms)
+            self.look(group)
+            run(store.tell_looked(self._looked(group), self._failures(group)))
 
-    async def read(
-        self, store: Store, job_ids: Sequence[str], now_ms: int
-    ) -> dict[Stream, list[Entry]]:
-        """What came since they were read last, of these jobs."""
-        after = {
-            stream: self._after_ms.get(stream, now_ms - LOOKS_BACK_MS)
-            for job_id in job_ids
-            for stream in (keys.frames(job_id), keys.activities(job_id))
-        }
+    def look(self, job_ids: Sequence[str]) -> None:
         for job_id in job_ids:
             self._looked_s[job_id] = self._clock_s()
-        news = await store.follow(after, AT_ONCE_MS) if after else {}
-        return {stream: list(entries) for stream, entries in news.items()}
-
-    def look(self, news: dict[Stream, list[Entry]]) -> None:
-        for job_id in {stream.job_id for stream in news}:
             try:
-                self._look_at(job_id, news)
+                self._look_at(job_id)
             except NotNow as why:
                 self._drop(job_id)
                 log.info("%s: %s", job_id, why)
-            except Exception:
-                # One job that cannot be read must not hide all the others. Its watch may believe
-                # that what it found was written: what starts anew finds it again.
+            except Exception as error:
+                # One job that cannot be looked at must not hide all the others. Its watch may
+                # believe that what it found was written: what starts anew finds it again.
                 self._drop(job_id)
                 log.exception("the detection of %s stumbled", job_id)
+                why = f"it could not be looked at: {type(error).__name__}: {error}"
+                self._histories.fail(job_id, why)
 
-    def _look_at(self, job_id: str, news: dict[Stream, list[Entry]]) -> None:
+    def _look_at(self, job_id: str) -> None:
+        view = self._histories.view(job_id)
+        if view is None:
+            return
         if (since := self._leases.since(job_id)) is None:
             raise NotNow("another worker's by now")
         watch = self._watches.get(job_id)
         if watch is None:
             watch = self._watches[job_id] = Watch(records.known(job_id))
             self._since[job_id] = since
-        for stream in (keys.frames(job_id), keys.activities(job_id)):
-            if stream in news:
-                self._after_ms[stream] = news[stream][-1].at_ms
-        frames, _ = windows.read(news.get(keys.frames(job_id), ()), NEEDS)
-        ended, _ = activities.read(news.get(keys.activities(job_id), ()))
-        changes = watch.add(frames, ended, has_time=len(self._watches) <= FEW_JOBS)
+        changes = watch.look(view, has_time=len(self._watches) <= FEW_JOBS)
         if changes != Changes():
             self._write(job_id, changes)
 
@@ -162,12 +144,17 @@ class Detection:
         yield from _cut(new[NEW_AT_ONCE:], NEW_AT_ONCE)
 
     def _looked(self, job_ids: Sequence[str]) -> dict[str, int]:
-        read_to = {job_id: self._after_ms.get(keys.frames(job_id)) for job_id in job_ids}
-        return {job_id: ms for job_id, ms in read_to.items() if ms is not None}
+        """Up to which window of each job; one that is out of sight is not looked at."""
+        newest = {job_id: self._histories.newest(job_id) for job_id in job_ids}
+        return {job_id: each.window_start_ms for job_id, each in newest.items() if each}
+
+    def _failures(self, job_ids: Sequence[str]) -> dict[str, str]:
+        return {job_id: self._histories.failure(job_id) for job_id in job_ids}
 
     def _forget(self, ours: Sequence[str]) -> None:
         """Jobs that ended, fell silent or are another's; and those that were meanwhile."""
         kept = set(ours)
+        self._histories.keep(kept)
         for job_id in list(self._looked_s):
             if job_id not in kept:
                 self._drop(job_id)
@@ -179,14 +166,12 @@ class Detection:
     def _drop(self, job_id: str) -> None:
         self._watches.pop(job_id, None)
         self._since.pop(job_id, None)
-        for stream in (keys.frames(job_id), keys.activities(job_id)):
-            self._after_ms.pop(stream, None)
 
 
 @cache
 def the_detection() -> Detection:
     """Of this process: what it keeps of jobs between rounds is its own."""
-    return Detection(the_leases())
+    return Detection(the_leases(), the_histories())
 
 
 def _cut(job_ids: Sequence[str], size: int) -> Iterator[Sequence[str]]:

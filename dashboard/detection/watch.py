@@ -1,20 +1,16 @@
-"""What is kept of one job between looks: its history, its open incidents, when it was looked at."""
+"""What is kept of one job between looks: its open incidents, and when it was looked at."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from statistics import median
 
 import numpy as np
 
-from collectors.formats.activity import Activity
-from collectors.formats.wire import WINDOW_MS, Frame
-from dashboard.series.history import History
 from techniques.detection import find_all
 from techniques.detection.explained import unexplained
 from techniques.detection.finding import Finding
 from techniques.detection.incidents import Changes, Incident, merged
-from techniques.view import View
+from techniques.view import WINDOW_MS, View
 
-LOOKS_BACK_MS = 120_000
 # A quiet job is looked at now and then, for what needs no spike; one whose latency rose at once. Of
 # one that has just begun nobody knows what is quiet.
 QUIET_EVERY_MS = 5_000
@@ -33,20 +29,15 @@ class Watch:
         known: Sequence[Incident] = (),
         find: Callable[[View], list[Finding]] = find_all,
     ) -> None:
-        self._history = History(LOOKS_BACK_MS // WINDOW_MS)
         self._known = {incident.key: incident for incident in known}
         self._find = find
         self._looked_ms = 0
 
-    def add(
-        self, frames: Sequence[Frame], ended: Iterable[Activity], has_time: bool = True
-    ) -> Changes:
-        """What changed with these. The clock is that of the windows: a job of which nothing comes
-        has no data, which is neither health nor the end of an incident. Who has time looks at a
-        job that has just begun every second."""
-        self._history.add(frames, ended)
-        now_ms = self._history.after_ms
-        view = self._history.view()
+    def look(self, view: View, has_time: bool = True) -> Changes:
+        """What changed, where it is time to look. The clock is that of the windows: a job of which
+        nothing comes has no data, which is neither health nor the end of an incident. Who has time
+        looks at a job that has just begun every second."""
+        now_ms = view.end_ms
         if len(view) * WINDOW_MS < LEAST_MS or not self._is_due(view, now_ms, has_time):
             return Changes()
         self._looked_ms = now_ms

@@ -26,21 +26,32 @@ class Told:
     collector: Mapping[str, Any] | None
     # The newest window that was looked at for incidents.
     looked_ms: int | None = None
+    # Why the worker could not read its data lately, empty where it could.
+    failure: str = ""
 
     @classmethod
-    def of(cls, announcement: Announcement, looked_ms: int | None = None) -> "Told":
+    def of(
+        cls, announcement: Announcement, looked_ms: int | None = None, failure: str = ""
+    ) -> "Told":
         pulse = announcement.pulse
         if pulse is None:
-            return cls(announcement, recent(NOTHING), None, looked_ms)
+            return cls(announcement, recent(NOTHING), None, looked_ms, failure)
         collector = windows.collector(pulse.health, pulse.load, pulse.busy_share)
-        return cls(announcement, recent(pulse), collector, looked_ms)
+        return cls(announcement, recent(pulse), collector, looked_ms, failure)
 
     def is_watched(self, now_ms: int) -> bool:
         return self.looked_ms is not None and now_ms - self.looked_ms < WATCHED_WITHIN_MS
 
 
-def told(announcements: Iterable[Announcement], looked_ms: Mapping[str, int]) -> dict[str, Told]:
-    return {each.job_id: Told.of(each, looked_ms.get(each.job_id)) for each in announcements}
+def told(
+    announcements: Iterable[Announcement],
+    looked_ms: Mapping[str, int],
+    failures: Mapping[str, str],
+) -> dict[str, Told]:
+    return {
+        each.job_id: Told.of(each, looked_ms.get(each.job_id), failures.get(each.job_id, ""))
+        for each in announcements
+    }
 
 
 def as_dict(member: ListedJob, said: Told | None, now_ms: int) -> dict[str, Any]:
@@ -70,6 +81,8 @@ def as_dict(member: ListedJob, said: Told | None, now_ms: int) -> dict[str, Any]
         "incidents_last_hour": member.incidents_last_hour,
         # Without this, no incident says nothing: nobody looked.
         "watched": bool(live and said and said.is_watched(now_ms)),
+        # Some of its data could not be read, or looked at.
+        "failure": said.failure if live and said else "",
         "techniques": [_technique(setting) for setting in member.techniques],
         "collector": said and said.collector,
     }

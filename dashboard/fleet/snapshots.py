@@ -82,12 +82,13 @@ class Fleet:
             async with asyncio.timeout(PATIENCE_S):
                 announcements = await self._store.announcements()
                 looked_ms = await self._store.looked()
+                failures = await self._store.failures()
         except (StoreUnavailable, TimeoutError) as error:
             self._say("away", str(error) or "no answer in time")
             return None
         self._say("ok", "it answers again")
         # Thousands of numbers to round: other pages are served meanwhile.
-        return await asyncio.to_thread(told, announcements, looked_ms)
+        return await asyncio.to_thread(told, announcements, looked_ms, failures)
 
     def _say(self, store: str, why: str) -> None:
         if store != self._said:

@@ -11,13 +11,13 @@ from dashboard.store import Entry
 LONGEST_MS = 30_000
 
 
-def read(entries: Iterable[Entry]) -> tuple[list[Activity], int]:
+def read(entries: Iterable[Entry], with_tasks: bool = True) -> tuple[list[Activity], int]:
     """The activities that can be read, and the number of entries that cannot."""
     activities: list[Activity] = []
     unreadable = 0
     for entry in entries:
         try:
-            activities += decode(entry.payload)
+            activities += decode(entry.payload, with_tasks)
         except Garbled:
             unreadable += 1
     return activities, unreadable

@@ -5,7 +5,6 @@ from dataclasses import asdict, dataclass
 
 from collectors.formats import latency
 from collectors.formats.buckets import Histogram, merged
-from collectors.formats.latency import Source
 from collectors.formats.wire import Frame
 from techniques.effect import BLOCK_MS
 
@@ -29,10 +28,10 @@ def blocks(frames: Sequence[Frame]) -> list[Block]:
 
     What a run completed while it warmed up tells of its start, not of a technique."""
     frames = [frame for frame in frames if not frame.warming_up]
-    source = latency.source(any(f.stamped for f in frames), any(f.batches for f in frames))
+    source = latency.source_of(frames)
     held: dict[int, list[Histogram]] = {}
     for frame in frames:
-        histogram = frame.latency if source == Source.RECORD else latency.of_batches(frame.batches)
+        histogram = latency.of(frame, source)
         if histogram.counts:
             held.setdefault(frame.start_ms // BLOCK_MS * BLOCK_MS, []).append(histogram)
     return [_block(start_ms, merged(found)) for start_ms, found in sorted(held.items())]

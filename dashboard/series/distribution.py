@@ -14,7 +14,7 @@ TAIL_FROM = 0.99
 
 # Which moment of a record ends its latency: the histogram of a frame, given the range's source.
 MOMENTS: Mapping[str, Callable[[Frame, Source], Histogram]] = {
-    "processed": windows.histogram_of,
+    "processed": latency.of,
     # Only stamped records have a commit of their own.
     "committed": lambda frame, _source: frame.committed,
 }
@@ -25,21 +25,19 @@ class Spread:
 
     def __init__(self, which: str = "processed") -> None:
         self._moment = MOMENTS[which]
-        self._stamped = self._batches = False
+        self._source = Source.NONE
         self._found = {source: Histogram() for source in Source}
 
     def add(self, frames: Sequence[Frame]) -> None:
-        self._stamped |= any(frame.stamped for frame in frames)
-        self._batches |= any(frame.batches for frame in frames)
+        self._source = latency.source_of(frames, self._source)
         for source, found in self._found.items():
             self._found[source] = merged([found, *(self._moment(f, source) for f in frames)])
 
     def shown(self) -> dict[str, Any]:
-        source = latency.source(self._stamped, self._batches)
-        whole = self._found[source]
+        whole = self._found[self._source]
         quantiles = whole.quantiles_us(windows.QUANTILES.values())
         return {
-            "source": source,
+            "source": self._source,
             "count": whole.count,
             **{name: windows.ms(us) for name, us in zip(windows.QUANTILES, quantiles, strict=True)},
             "cdf": cdf(whole),

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+from collectors.formats import latency
 from collectors.formats.latency import Source
 from collectors.formats.wire import Frame
 from dashboard.series import windows
@@ -20,8 +21,6 @@ POOL_COLUMNS = {
     "pool_busy_percent": "busy",
     "pool_p99_ms": "p99",
 }
-# The better the source, the later: a range has the best that any of its pieces has.
-_SOURCES = (Source.NONE, Source.BATCH, Source.RECORD)
 
 
 @dataclass(frozen=True)
@@ -41,7 +40,7 @@ class Shape:
         if not frames:
             return self
         return Shape(
-            max(self.source, windows.source_of(frames), key=_SOURCES.index),
+            latency.source_of(frames, self.source),
             self.hosts | {sample.host for frame in frames for sample in frame.executors},
             self.executors | {each.executor_id for frame in frames for each in frame.executors},
             self.operators | {each.operator for frame in frames for each in frame.state},

@@ -4,56 +4,88 @@ Reading two minutes of frames anew every second would cost more than all detecto
 arrays are kept and moved along.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
 from collectors.formats import latency, metrics, wire
 from collectors.formats.activity import Activity, Kind
+from collectors.formats.latency import Source
 from collectors.formats.samples import ExecutorSample
 from collectors.formats.wire import WINDOW_MS, Frame
-from dashboard.series.interval_buffer import IntervalBuffer
-from techniques.view import Floats, Resource, ResourceKind, View
+from dashboard.series import pool_history
+from dashboard.series.column_buffer import ColumnBuffer
+from dashboard.series.executor_history import ExecutorHistory
+from dashboard.series.interval_history import IntervalHistory
+from dashboard.series.pool_history import PoolHistory
+from dashboard.series.tracks import Tracks
+from techniques.view import BASIC, EVERYTHING, Reads, Resource, ResourceKind, Traffic, View
 
-QUANTILES = (0.5, 0.99, 0.999)
-SERIES = ("records", "p50", "p99", "p999", "backlog", "waiting")
-# Of one kind, on average.
-MOST_INTERVALS_PER_WINDOW = 10
+# What detection, controllers and cards look back on.
+LOOKS_BACK_MS = 120_000
+
+QUANTILES = {"p50": 0.5, "p99": 0.99, "p999": 0.999}
+LATENCY = ("records", *QUANTILES)
+# Rows of traffic per window, on average: stages that read a shuffle end every few windows.
+MOST_PAIRS = 20
+TRAFFIC_TYPES = (np.float64, object, object, np.int64)
 
 HOST_CPU = metrics.BY_NAME["host_cpu"].id
+RUNNABLE = metrics.BY_NAME["host_runnable"].id
 IO_FULL = metrics.BY_NAME["psi_io_full_us"].id
 CORES = metrics.BY_NAME["process_cores"].id
+# Threads per core from which on a run queue counts as full: one runs, another waits for it.
+CROWDED = 2
 
 # Spark's name for it.
 DRIVER = "driver"
 
-# What a history takes of a frame: reading all of it would take several times as long.
-NEEDS = wire.Only(
-    sections=frozenset(
+# The sections of a frame in which what is read stands.
+SECTIONS = {
+    Reads.SERIES: frozenset(
         (
-            *(wire.LATENCY, wire.BATCHES, wire.BACKLOG, wire.STAMPED, wire.TASKS),
-            *(wire.EXECUTORS, wire.WARMING_UP),
+            *(wire.LATENCY, wire.BATCHES, wire.STAMPED, wire.BACKLOG, wire.TASKS),
+            wire.WARMING_UP,
         )
     ),
-    metrics=frozenset((HOST_CPU, IO_FULL, CORES)),
-)
+    Reads.RESOURCES: frozenset((wire.EXECUTORS,)),
+    Reads.INTERVALS: frozenset[int](),
+    Reads.TASKS: frozenset[int](),
+    Reads.POOLS: frozenset((wire.POOLS,)),
+    Reads.TRAFFIC: frozenset((wire.TRAFFIC,)),
+    Reads.EXECUTORS: frozenset((wire.EXECUTORS,)),
+}
+
+
+def only(reads: frozenset[Reads]) -> wire.Only:
+    """What to decode of a frame: reading all of it would take several times as long."""
+    measured = frozenset((HOST_CPU, RUNNABLE, IO_FULL, CORES))
+    return wire.Only(
+        sections=frozenset[int]().union(*(SECTIONS[each] for each in reads)),
+        metrics=measured if Reads.RESOURCES in reads else frozenset(),
+    )
+
+
+# For whoever reads what most do.
+NEEDS = only(BASIC)
 
 
 class History:
-    """The last `windows` windows; those that were lost or not there yet are not known."""
+    """The last `windows` windows; those that were lost or not there yet are not known. What is not
+    among `reads` is not kept."""
 
-    def __init__(self, windows: int) -> None:
+    def __init__(self, windows: int, reads: frozenset[Reads] = EVERYTHING) -> None:
         self._windows = windows
-        # Twice as long as what is kept, so that it need not be moved with every frame.
-        self._size = 2 * windows
-        self._series = {name: _unknown(self._size) for name in SERIES}
-        self._use: dict[ResourceKind, dict[str, Floats]] = {kind: {} for kind in ResourceKind}
-        self._held: dict[Kind, IntervalBuffer] = {}
+        self._reads = reads
+        self._series: Tracks[str] = Tracks(windows)
+        self._use: Tracks[Resource] = Tracks(windows)
+        self._pools = PoolHistory(windows)
+        self._intervals = IntervalHistory(windows, Reads.TASKS in reads)
+        self._executors = ExecutorHistory()
+        self._traffic = ColumnBuffer(TRAFFIC_TYPES, MOST_PAIRS * windows)
         self._first: int | None = None
         self._after = 0
-        # Where in the arrays the window `_after` would be.
-        self._end = windows
-        self._stamped = False
+        self._source = Source.NONE
         self._cores: int | None = None
 
     @property
@@ -75,91 +107,111 @@ class History:
             if self._first is None:
                 self._first = frames[0].window
         for frame in frames:
-            self._take(frame)
+            if self._after - frame.window <= self._windows:
+                self._take(frame)
         by_kind: dict[Kind, list[Activity]] = {}
         for each in ended:
             by_kind.setdefault(each.kind, []).append(each)
-        for kind, news in by_kind.items():
-            if kind not in self._held:
-                most = MOST_INTERVALS_PER_WINDOW * self._windows
-                self._held[kind] = IntervalBuffer(kind.name.lower(), most)
-            self._held[kind].add(news)
-        for pause in by_kind.get(Kind.GC, ()):
-            self._stop(pause)
-        for held in self._held.values():
-            held.drop_before(max(self._first or 0, self._after - self._windows) * WINDOW_MS)
+        if Reads.INTERVALS in self._reads or Reads.TASKS in self._reads:
+            self._intervals.add(by_kind)
+        if Reads.RESOURCES in self._reads:
+            for pause in by_kind.get(Kind.GC, ()):
+                self._stop(pause)
+        self._drop_before(max(self._first or 0, self._after - self._windows) * WINDOW_MS)
 
-    def view(self) -> View:
+    def view(self, slo_p99_ms: float | None = None) -> View:
+        """Of this moment: what is added later may overwrite its arrays."""
         known = 0 if self._first is None else min(self._windows, self._after - self._first)
-        at = slice(self._end - known, self._end)
-        series = {name: values[at] for name, values in self._series.items()}
+        series = self._series
+        pools = self._pools.pools(known)
         return View(
             start_ms=(self._after - known) * WINDOW_MS,
-            records=series["records"],
-            p50_ms=series["p50"],
-            p99_ms=series["p99"],
-            p999_ms=series["p999"],
-            backlog_rows=series["backlog"],
-            waiting_tasks=series["waiting"],
-            use={
-                Resource(kind, where): values[at]
-                for kind, used in self._use.items()
-                for where, values in used.items()
-            },
-            intervals={kind.name.lower(): held.intervals() for kind, held in self._held.items()},
+            records=series.last("records", known),
+            p50_ms=series.last("p50", known),
+            p99_ms=series.last("p99", known),
+            p999_ms=series.last("p999", known),
+            backlog_rows=series.last("backlog", known),
+            waiting_tasks=series.last("waiting", known),
+            use={resource: self._use.last(resource, known) for resource in self._use},
+            queues=pool_history.queues(pools),
+            intervals=self._intervals.intervals(),
             cores=self._cores,
+            tasks=self._intervals.tasks(),
+            pools=pools,
+            traffic=Traffic(*self._traffic.columns()),
+            executors=self._executors.executors(),
+            slo_p99_ms=slo_p99_ms,
         )
 
     def _move_to(self, after: int) -> None:
-        by = min(after - self._after, self._windows) if self._after else self._windows
         self._after = after
-        if self._end + by > self._size:
-            self._move_to_front(self._windows - by)
-        for values in self._arrays():
-            values[self._end : self._end + by] = np.nan
-        self._end += by
+        self._series.move_to(after)
+        self._use.move_to(after)
+        self._pools.move_to(after)
 
-    def _move_to_front(self, kept: int) -> None:
-        for values in self._arrays():
-            values[:kept] = values[self._end - kept : self._end]
-        self._end = kept
-        # Hosts and executors come and go; those long gone are not kept for ever.
-        for used in self._use.values():
-            for where in [each for each, held in used.items() if np.isnan(held[:kept]).all()]:
-                del used[where]
-
-    def _arrays(self) -> Iterator[Floats]:
-        yield from self._series.values()
-        for used in self._use.values():
-            yield from used.values()
+    def _drop_before(self, oldest_ms: int) -> None:
+        self._intervals.drop_before(oldest_ms)
+        self._pools.drop_before(oldest_ms)
+        self._executors.drop_before(oldest_ms)
+        self._traffic.drop_before(oldest_ms)
 
     def _take(self, frame: Frame) -> None:
-        if self._after - frame.window > self._windows:
-            return
-        at = self._end - (self._after - frame.window)
-        series = self._series
-        if frame.stamped and not self._stamped:
-            self._stamped = True
+        reads = self._reads
+        if Reads.SERIES in reads:
+            self._take_series(frame)
+        if Reads.RESOURCES in reads:
+            self._take_use(frame)
+        if Reads.EXECUTORS in reads:
+            self._executors.take(frame.window, frame.executors)
+        if frame.pools and Reads.POOLS in reads:
+            self._pools.take(frame.window, frame.pools)
+        if frame.traffic and Reads.TRAFFIC in reads:
+            self._traffic.add(
+                [
+                    (frame.start_ms, each.from_executor, each.to_executor, each.shuffle_bytes)
+                    for each in frame.traffic
+                ]
+            )
+
+    def _take_series(self, frame: Frame) -> None:
+        at, of = self._series.place(frame.window), self._series.of
+        before, self._source = self._source, latency.source_of((frame,), self._source)
+        if before != self._source == Source.RECORD:
             # What was known before came from batches and is no latency of records.
-            for name in ("records", "p50", "p99", "p999"):
-                series[name][:] = np.nan
-        told = frame.latency if self._stamped else latency.of_batches(frame.batches)
-        series["records"][at] = count = told.count
+            for name in LATENCY:
+                of(name)[:] = np.nan
+        told = latency.of(frame, self._source)
+        of("records")[at] = count = told.count
         if count:
-            for name, us in zip(("p50", "p99", "p999"), told.quantiles_us(QUANTILES), strict=True):
-                series[name][at] = np.nan if us is None else us / 1000
+            quantiles = told.quantiles_us(QUANTILES.values())
+            for name, us in zip(QUANTILES, quantiles, strict=True):
+                of(name)[at] = np.nan if us is None else us / 1000
         if frame.backlog_rows is not None:
-            series["backlog"][at] = frame.backlog_rows
-        series["waiting"][at] = frame.tasks.waiting
+            of("backlog")[at] = frame.backlog_rows
+        of("waiting")[at] = frame.tasks.waiting
+
+    def _take_use(self, frame: Frame) -> None:
+        at = self._use.place(frame.window)
+        threads: dict[str, int] = {}
+        cores: dict[str, int] = {}
         for sample in frame.executors:
-            if (permille := sample.metrics.get(HOST_CPU)) is not None:
-                self._used(ResourceKind.CPU, sample.host, at, permille / 1000)
-            if (us := sample.metrics.get(IO_FULL)) is not None:
-                self._used(ResourceKind.IO, sample.host, at, us / (WINDOW_MS * 1000))
+            measured = sample.metrics
+            if (permille := measured.get(HOST_CPU)) is not None:
+                self._used(Resource(ResourceKind.CPU, sample.host), at, permille / 1000)
+            if (us := measured.get(IO_FULL)) is not None:
+                self._used(Resource(ResourceKind.IO, sample.host), at, us / (WINDOW_MS * 1000))
+            if (runnable := measured.get(RUNNABLE)) is not None:
+                threads[sample.host] = max(runnable, threads.get(sample.host, 0))
+            # A container may have fewer than its host: the most that anybody has come closest.
+            cores[sample.host] = max(measured.get(CORES, 0), cores.get(sample.host, 0))
+        for host, runnable in threads.items():
+            if cores[host]:
+                share = runnable / (CROWDED * cores[host])
+                self._used(Resource(ResourceKind.RUN_QUEUE, host), at, share)
         self._cores = _most_cores(frame.executors) or self._cores
 
-    def _used(self, kind: ResourceKind, where: str, at: int, share: float) -> None:
-        values = self._of(kind, where)
+    def _used(self, resource: Resource, at: int, share: float) -> None:
+        values = self._use.of(resource)
         # Executors of one host report the same host: the highest is taken. NaN is not as high.
         if not values[at] >= share:
             values[at] = share
@@ -168,8 +220,8 @@ class History:
         """The share of each window in which the executor's threads stood still for its collector.
 
         Windows without a pause are not known to have none until one is told: they count as 0."""
-        values = self._of(ResourceKind.GC, pause.executor_id)
-        values = values[self._end - self._windows : self._end]
+        resource = Resource(ResourceKind.GC, pause.executor_id)
+        values = self._use.last(resource, self._windows)
         values[np.isnan(values)] = 0.0
         oldest_ms = (self._after - self._windows) * WINDOW_MS
         start_ms, end_ms = pause.start_us / 1000 - oldest_ms, pause.end_us / 1000 - oldest_ms
@@ -179,12 +231,6 @@ class History:
             inside = min(end_ms, begins_ms + WINDOW_MS) - max(start_ms, begins_ms)
             values[at] += max(0.0, inside) / WINDOW_MS
 
-    def _of(self, kind: ResourceKind, where: str) -> Floats:
-        used = self._use[kind]
-        if where not in used:
-            used[where] = _unknown(self._size)
-        return used[where]
-
 
 def _most_cores(samples: Sequence[ExecutorSample]) -> int | None:
     """Of an executor; the driver is one only where there is no other."""
@@ -192,7 +238,3 @@ def _most_cores(samples: Sequence[ExecutorSample]) -> int | None:
     return max(
         (cores for who, cores in told.items() if who != DRIVER or len(told) == 1), default=None
     )
-
-
-def _unknown(windows: int) -> Floats:
-    return np.full(windows, np.nan)

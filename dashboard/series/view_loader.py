@@ -6,11 +6,9 @@ from collectors.formats import keys
 from collectors.formats.activity import Activity
 from collectors.formats.wire import WINDOW_MS, Frame
 from dashboard.series import activities, windows
-from dashboard.series.history import NEEDS, History
+from dashboard.series.history import LOOKS_BACK_MS, NEEDS, History
 from dashboard.store import Store
 from techniques.view import View
-
-LOOKS_BACK_MS = 120_000
 
 
 async def view(store: Store, job_id: str, now_ms: int) -> View:

@@ -31,12 +31,12 @@ def columns(
     job_id: str, frames: Sequence[Frame], unreadable: int, source: Source | None = None
 ) -> dict[str, Any]:
     """`source` where these are a piece of a longer range, which knows better."""
-    source = source or source_of(frames)
+    source = source or latency.source_of(frames)
     return {
         "job": job_id,
         "window_ms": WINDOW_MS,
         "t": [frame.start_ms for frame in frames],
-        "latency": {"source": source, **_percentiles([histogram_of(f, source) for f in frames])},
+        "latency": {"source": source, **_percentiles([latency.of(f, source) for f in frames])},
         "committed": _percentiles([frame.committed for frame in frames]),
         **executor_columns.columns(frames),
         "state": _state(frames),
@@ -64,17 +64,6 @@ def executor_metric(job_id: str, metric: metrics.Metric, frames: Sequence[Frame]
         "t": [frame.start_ms for frame in frames],
         "executors": {executor: [row.get(executor) for row in rows] for executor in executors},
     }
-
-
-def source_of(frames: Sequence[Frame]) -> Source:
-    return latency.source(
-        stamped=any(frame.stamped for frame in frames),
-        batches=any(frame.batches for frame in frames),
-    )
-
-
-def histogram_of(frame: Frame, source: Source) -> Histogram:
-    return latency.of_batches(frame.batches) if source == Source.BATCH else frame.latency
 
 
 def _percentiles(histograms: Sequence[Histogram]) -> dict[str, list[float | int | None]]:

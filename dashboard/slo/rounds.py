@@ -12,7 +12,7 @@ from functools import cache
 
 from django.db import transaction
 
-from collectors.formats import keys
+from collectors.formats import keys, latency
 from collectors.formats.announcement import Announcement
 from collectors.formats.buckets import merged
 from dashboard.alerts import outbox
@@ -95,8 +95,8 @@ async def _p99_ms(store: Store, case: Case) -> float | None:
     stream = keys.frames(case.slo.job_id)
     stored = await store.entries(stream, case.minute.start_ms, case.minute.end_ms)
     frames, _ = await asyncio.to_thread(windows.read, stored)
-    source = windows.source_of(frames)
-    whole = merged([windows.histogram_of(each, source) for each in frames if not each.warming_up])
+    source = latency.source_of(frames)
+    whole = merged([latency.of(frame, source) for frame in frames if not frame.warming_up])
     [p99_us] = whole.quantiles_us([0.99])
     return windows.ms(p99_us)
 

@@ -22,6 +22,7 @@ class MemoryStore:
         self._beaten_until_s = 0.0
         self._leases = MemoryLeases()
         self._looked: dict[str, int] = {}
+        self._failures: dict[str, str] = {}
 
     def announce(self, announcement: Announcement) -> None:
         self._announcements[announcement.job_id] = announcement
@@ -79,11 +80,15 @@ class MemoryStore:
     async def let_go(self, owner: str) -> None:
         self._leases.let_go(owner)
 
-    async def tell_looked(self, windows_ms: Mapping[str, int]) -> None:
+    async def tell_looked(self, windows_ms: Mapping[str, int], failures: Mapping[str, str]) -> None:
         self._looked |= windows_ms
+        self._failures = {job: why for job, why in (self._failures | failures).items() if why}
 
     async def looked(self) -> Mapping[str, int]:
         return dict(self._looked)
+
+    async def failures(self) -> Mapping[str, str]:
+        return dict(self._failures)
 
     async def close(self) -> None:
         pass

@@ -66,11 +66,15 @@ class Store(Protocol):
     async def let_go(self, owner: str) -> None:
         """Others may have at once what the owner holds."""
 
-    async def tell_looked(self, windows_ms: Mapping[str, int]) -> None:
-        """By job, the newest window that was looked at for incidents."""
+    async def tell_looked(self, windows_ms: Mapping[str, int], failures: Mapping[str, str]) -> None:
+        """By job, the newest window that was looked at for incidents; and why its data could not be
+        read, empty where it could."""
 
     async def looked(self) -> Mapping[str, int]:
         """What was told of each job that was looked at within the last day."""
+
+    async def failures(self) -> Mapping[str, str]:
+        """Jobs whose data cannot be read, each with the reason that was told last."""
 
     async def close(self) -> None:
         """Frees connections; the store can be used again afterwards."""

@@ -26,6 +26,7 @@ LIMIT = "curtail:limit:"
 OWNERS = "curtail:lease:owners"
 SHARDS = "curtail:lease:shards"
 LOOKED = "curtail:looked"
+FAILURES = "curtail:failures"
 DAY_MS = 86_400_000
 
 # One script, so that no two workers come to think that they hold the same. A shard's value is
@@ -169,18 +170,32 @@ class RedisStore:
     async def let_go(self, owner: str) -> None:
         await self._reply(self._client().eval(LET_GO, 2, OWNERS, SHARDS, owner))
 
-    async def tell_looked(self, windows_ms: Mapping[str, int]) -> None:
-        if not windows_ms:
-            return
+    async def tell_looked(self, windows_ms: Mapping[str, int], failures: Mapping[str, str]) -> None:
         values: Any = dict(windows_ms)
+        failing: Any = {job_id: why for job_id, why in failures.items() if why}
+        healthy = failures.keys() - failing.keys()
         pipeline = self._client().pipeline(transaction=False)
-        pipeline.hset(LOOKED, mapping=values)
-        pipeline.pexpire(LOOKED, DAY_MS)
-        await self._reply(pipeline.execute())
+        if values:
+            pipeline.hset(LOOKED, mapping=values)
+            pipeline.pexpire(LOOKED, DAY_MS)
+        if failing:
+            pipeline.hset(FAILURES, mapping=failing)
+            pipeline.pexpire(FAILURES, DAY_MS)
+        if healthy:
+            pipeline.hdel(FAILURES, *healthy)
+        if pipeline:
+            await self._reply(pipeline.execute())
 
     async def looked(self) -> Mapping[str, int]:
         told = await self._reply(self._client().hgetall(LOOKED))
         return {job_id.decode(errors="replace"): int(ms) for job_id, ms in told.items()}
+
+    async def failures(self) -> Mapping[str, str]:
+        told = await self._reply(self._client().hgetall(FAILURES))
+        return {
+            job_id.decode(errors="replace"): why.decode(errors="replace")
+            for job_id, why in told.items()
+        }
 
     async def close(self) -> None:
         client = self._clients.pop(asyncio.get_running_loop(), None)

@@ -65,7 +65,7 @@ class Aftermath:
         peaks = f"{self.ratio:.2f} × the usual, {self.added_ms:.0f} ms more"
         return (
             Evidence("p99 at its peaks", peaks),
-            Evidence("that latency is as high at other times (rank sum)", f"{self.p_value:.2g}"),
+            Evidence("p-value: p99 as high at other checkpoints (rank sum)", f"{self.p_value:.2g}"),
         )
 
 

@@ -32,9 +32,5 @@ class Finding:
         return self.spans_ms[-1][1]
 
     @property
-    def confidence(self) -> float:
-        return 1 - self.p_value
-
-    @property
     def next_expected_ms(self) -> int | None:
         return None if self.period_ms is None else round(self.spans_ms[-1][0] + self.period_ms)

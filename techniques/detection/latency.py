@@ -30,7 +30,7 @@ class Rise:
         peaks = f"{self.ratio:.1f} × that of other times, {self.added_ms:.0f} ms more"
         return (
             Evidence("peak of p99", peaks),
-            Evidence("that other times look so", f"{self.p_value:.2g}"),
+            Evidence("p-value: p99 as high at other times (Student's t)", f"{self.p_value:.2g}"),
         )
 
 

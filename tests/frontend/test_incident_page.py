@@ -100,7 +100,7 @@ def test_it_shows_what_the_detector_found(found: Found) -> None:
     expect(page.locator("[data-facts]")).to_contain_text("stage 0")
     expect(page.locator("[data-explanation]")).to_have_text(found.incident["explanation"])
     # Chances are in words.
-    row = page.get_by_role("row", name="Probability that phases agree by chance")
+    row = page.get_by_role("row", name="P-value: independent phases would agree")
     expect(row).to_contain_text(re.compile(r"1 in \d+"))
 
     # The technique against it can be switched here.

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from collectors.formats.activity import Activity, Kind
+from collectors.formats.activity import Activity, Kind, TaskFacts
 from collectors.formats.buckets import Histogram
 from collectors.formats.wire import WINDOW_MS
 from collectors.process.events.task_messages import (
@@ -279,6 +279,14 @@ def _activity(task: TaskRecord) -> Activity:
         reason=_how_it_ended(task),
         input_bytes=task.shuffle_bytes_read,
         output_bytes=task.shuffle_bytes_written,
+        task=TaskFacts(
+            stage=task.stage.stage_id,
+            stage_attempt=task.stage.attempt,
+            attempt=task.attempt,
+            locality=task.locality,
+            speculative=task.speculative,
+            successful=task.successful,
+        ),
     )
 
 

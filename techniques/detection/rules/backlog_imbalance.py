@@ -9,9 +9,12 @@ import numpy as np
 from techniques.detection import chance
 from techniques.detection.finding import Finding
 from techniques.model import Evidence
-from techniques.view import WINDOW_MS, View
+from techniques.view import WINDOW_MS, Reads, View
 
 KIND = "backlog_imbalance"
+# Nothing that is there yet makes siblings share evenly.
+TECHNIQUE: str | None = None
+READS = frozenset((Reads.POOLS,))
 EVERY = 1_000 // WINDOW_MS
 FEWEST = 10
 UNEVEN = 2.0
@@ -56,7 +59,7 @@ def _within(view: View, family: str, names: list[str]) -> Finding | None:
         evidence=(
             Evidence("longest of all", f"{longest[worst]} of {looks} looks"),
             Evidence("against the average of all", f"{share:.1f} ×"),
-            Evidence("that equals look so", f"{p_value:.2g}"),
+            Evidence("p-value: equal queues would look like this", f"{p_value:.2g}"),
         ),
-        technique="hone",
+        technique=TECHNIQUE,
     )

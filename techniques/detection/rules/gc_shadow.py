@@ -10,9 +10,11 @@ import numpy as np
 from techniques.detection import chance, latency
 from techniques.detection.finding import Finding
 from techniques.model import Evidence
-from techniques.view import Floats, Intervals, View
+from techniques.view import Floats, Intervals, Reads, View
 
 KIND = "gc_shadow"
+TECHNIQUE: str | None = None
+READS = frozenset((Reads.SERIES, Reads.INTERVALS))
 FEWEST = 3
 SIGNIFICANT = 0.01
 RAISED = 1.5
@@ -54,7 +56,10 @@ def _with(view: View, pauses: Intervals, other: Floats, whom: str) -> Finding | 
         ),
         evidence=(
             Evidence("pauses that overlap", f"{len(hits)} of {len(spans)}"),
-            Evidence("that so many would by chance", f"{by_chance:.2g}"),
+            Evidence(
+                "p-value: pauses at random times would overlap so often (binomial)",
+                f"{by_chance:.2g}",
+            ),
             *rise.evidence,
         ),
     )

@@ -4,14 +4,18 @@ moderate; work queues meanwhile, and a latency spike follows.
 Held against chance: that latency is as high at other times as it is after the saturations.
 """
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from techniques.detection import chance, latency
 from techniques.detection.finding import Finding
 from techniques.model import Evidence
-from techniques.view import WINDOW_MS, Floats, Resource, View
+from techniques.view import WINDOW_MS, Floats, Reads, Resource, ResourceKind, View
 
 KIND = "millibottleneck"
+TECHNIQUE: str | None = None
+READS = frozenset((Reads.SERIES, Reads.RESOURCES))
 SATURATED = 0.97
 MODERATE = 0.75
 LONGEST_WINDOWS = 2_000 // WINDOW_MS
@@ -22,7 +26,7 @@ LEAST_ADDED_MS = 50
 
 
 def find(view: View) -> list[Finding]:
-    found = []
+    found: dict[Resource, Finding] = {}
     for resource, use in view.use.items():
         full = use >= SATURATED
         if not full.any() or float(np.nanmean(use)) > MODERATE:
@@ -39,8 +43,14 @@ def find(view: View) -> list[Finding]:
             and rise.added_ms >= LEAST_ADDED_MS
             and rise.p_value <= SIGNIFICANT
         ):
-            found.append(_finding(view, resource, use, spans, rise))
-    return found
+            found[resource] = _finding(view, resource, use, spans, rise)
+    return [each for resource, each in found.items() if not _is_told(resource, found)]
+
+
+def _is_told(resource: Resource, found: Mapping[Resource, Finding]) -> bool:
+    """Threads wait for a core where the CPU is taken whole: that is one trouble, told once."""
+    is_queue = resource.kind == ResourceKind.RUN_QUEUE
+    return is_queue and Resource(ResourceKind.CPU, resource.where) in found
 
 
 def _finding(
@@ -68,7 +78,7 @@ def _finding(
             Evidence(
                 "p99 at its peaks", f"{rise.ratio:.1f} × the usual, {rise.added_ms:.0f} ms more"
             ),
-            Evidence("that latency is as high at other times", f"{rise.p_value:.2g}"),
+            Evidence("p-value: p99 as high at other times (Student's t)", f"{rise.p_value:.2g}"),
         ),
         executors=(resource.where,),
     )

@@ -13,9 +13,11 @@ from numpy.typing import NDArray
 from techniques.detection.finding import Finding
 from techniques.detection.ordinals import nth
 from techniques.model import Evidence
-from techniques.view import Floats, View
+from techniques.view import Floats, Reads, View
 
 KIND = "periodic_slow_batch"
+TECHNIQUE: str | None = None
+READS = frozenset((Reads.INTERVALS,))
 PERIODS = range(2, 21)
 FEWEST_SLOW = 3
 SLOWER = 1.5
@@ -67,7 +69,10 @@ def find(view: View) -> list[Finding]:
             evidence=(
                 Evidence("slow batches", str(len(spans))),
                 Evidence("median against the others", f"{ratio:.2f} ×"),
-                Evidence("that shuffled batches look so", f"{p_value:.2g}"),
+                Evidence(
+                    "p-value: shuffled batches would look like this (permutation test)",
+                    f"{p_value:.2g}",
+                ),
             ),
             period_ms=float(np.median(np.diff(starts))),
         )

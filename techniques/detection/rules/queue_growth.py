@@ -11,9 +11,11 @@ import numpy as np
 from techniques.detection import chance
 from techniques.detection.finding import Finding
 from techniques.model import Evidence
-from techniques.view import WINDOW_MS, View
+from techniques.view import WINDOW_MS, Reads, View
 
 KIND = "queue_growth"
+TECHNIQUE: str | None = None
+READS = frozenset((Reads.SERIES,))
 EVERY = 1_000 // WINDOW_MS
 FEWEST = 30
 SIGNIFICANT = 1e-4
@@ -49,7 +51,7 @@ def find(view: View) -> list[Finding]:
             ),
             evidence=(
                 Evidence("pairs of readings that rise", f"{(balance / pairs + 1) / 2:.0%}"),
-                Evidence("that noise alone does so (Mann–Kendall)", f"{p_value:.2g}"),
+                Evidence("p-value: no trend (Mann–Kendall)", f"{p_value:.2g}"),
             ),
         )
     ]

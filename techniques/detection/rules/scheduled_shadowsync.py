@@ -12,9 +12,11 @@ from techniques.detection.checkpoints import Stage, stages, table
 from techniques.detection.finding import Finding
 from techniques.detection.ordinals import nth
 from techniques.model import Evidence
-from techniques.view import View
+from techniques.view import Reads, View
 
 KIND = "scheduled_shadowsync"
+TECHNIQUE: str | None = "shadowsync"
+READS = frozenset((Reads.SERIES, Reads.INTERVALS))
 FEWEST = 2
 ROWS = 12
 # A stage that mostly compacts together with another is a case of statistical ShadowSync.
@@ -59,11 +61,11 @@ def _finding(stage: Stage, period: int, after: Aftermath) -> Finding:
         evidence=(
             Evidence("instances in phase", f"{most} of {stage.instances}"),
             Evidence("every n-th flush", str(period)),
-            Evidence("that phases agree by chance", f"{by_chance:.2g}"),
+            Evidence("p-value: independent phases would agree", f"{by_chance:.2g}"),
             *after.evidence,
         ),
         operators=(stage.operator,),
         period_ms=stage.lasts_ms(period),
-        technique="shadowsync",
+        technique=TECHNIQUE,
         table=tuple(table(stage, ROWS)),
     )

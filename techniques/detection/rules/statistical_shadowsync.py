@@ -15,9 +15,11 @@ from techniques.detection.aftermath import Aftermath, aftermath
 from techniques.detection.checkpoints import Stage, stages, table
 from techniques.detection.finding import Finding
 from techniques.model import Evidence
-from techniques.view import View
+from techniques.view import Reads, View
 
 KIND = "statistical_shadowsync"
+TECHNIQUE: str | None = "shadowsync"
+READS = frozenset((Reads.SERIES, Reads.INTERVALS))
 FEWEST = 2
 ROWS = 6
 
@@ -57,7 +59,7 @@ def _finding(one: Stage, other: Stage, after: Aftermath) -> Finding:
         ),
         operators=(one.operator, other.operator),
         period_ms=period_ms,
-        technique="shadowsync",
+        technique=TECHNIQUE,
         table=tuple(table(one, ROWS) + table(other, ROWS)),
     )
 
@@ -67,7 +69,7 @@ def _agreement(one: Stage, other: Stage) -> tuple[Evidence, ...]:
     if one.period is None or other.period is None:
         return ()
     by_chance = 1 / gcd(one.period, other.period)
-    return (Evidence("that counters of these periods meet by chance", f"{by_chance:.2g}"),)
+    return (Evidence("probability that counters of these periods meet", f"{by_chance:.2g}"),)
 
 
 def _recurs_ms(one: Stage, other: Stage) -> float | None:

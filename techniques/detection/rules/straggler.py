@@ -10,9 +10,11 @@ from techniques.detection import chance
 from techniques.detection.finding import Finding
 from techniques.intervals import Floats, Intervals, Ints, Objects
 from techniques.model import Evidence
-from techniques.view import View
+from techniques.view import Reads, View
 
 KIND = "straggler"
+TECHNIQUE: str | None = None
+READS = frozenset((Reads.INTERVALS,))
 FEWEST_TASKS = 20
 SLOWER = 1.5
 SIGNIFICANT = 1e-4
@@ -73,7 +75,7 @@ def _finding(view: View, executor: str, ratio: float, p_value: float, tasks: int
         evidence=(
             Evidence("tasks compared", str(tasks)),
             Evidence("median against siblings", f"{ratio:.2f} ×"),
-            Evidence("that equals differ so (rank sum)", f"{p_value:.2g}"),
+            Evidence("p-value: equal executors would differ so (rank sum)", f"{p_value:.2g}"),
         ),
         executors=(executor,),
     )

@@ -1,8 +1,10 @@
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from collectors.formats.activity import Activity, Kind, decode, encode
+from collectors.formats.activity import Activity, Kind, TaskFacts, decode, encode
 from collectors.formats.codec import Garbled
 from tests.factories import ACTIVITIES
 
@@ -14,25 +16,66 @@ GOLDEN = bytes.fromhex(
     "03 8080f9c0c1c48203 b817 0131 00 00 03473179 00 00 00"  # a GC pause
 )
 
+# As the bytes of an earlier Curtail, which had nothing after its activities.
+TASK = "08 8080f9c0c1c48203 c096b102 0131 00 04 0773746167652037 00 00 00"
+TASK_GOLDEN = bytes.fromhex(
+    f"ca01 02 {TASK} {TASK}"
+    "01 01 07 01 02 04 01"  # the second is of stage 7, tried again, anywhere, speculative
+)
+
 naturals = st.integers(min_value=0, max_value=2**50)
+integers = st.integers(min_value=0, max_value=2**31 - 1)
+tasks = st.builds(TaskFacts, integers, integers, integers, integers, st.booleans(), st.booleans())
 activities = st.builds(
     lambda kind, start, length, *rest: Activity(kind, start, start + length, *rest),
     st.sampled_from(Kind),
     naturals,
     naturals,
     st.text(),
-    st.none() | naturals,
-    st.none() | naturals,
+    st.none() | integers,
+    st.none() | integers,
     st.text(),
     st.text(),
     st.none() | naturals,
     st.none() | naturals,
+    st.none() | tasks,
 )
 
 
 def test_the_bytes_of_activities_are_these() -> None:
     assert encode(ACTIVITIES).hex() == GOLDEN.hex()
     assert decode(GOLDEN) == ACTIVITIES
+
+
+def test_what_is_known_of_tasks_comes_after_all_activities() -> None:
+    plain, detailed = decode(TASK_GOLDEN)
+
+    assert plain.task is None
+    assert detailed.task == TaskFacts(7, 1, 2, 4, speculative=True, successful=False)
+    assert encode((plain, detailed)) == TASK_GOLDEN
+    assert decode(TASK_GOLDEN, with_tasks=False) == (plain, plain)
+
+
+def numbered(**changes: int) -> bytes:
+    return encode([replace(ACTIVITIES[0], **changes)])
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        numbered(operator=2**64),
+        numbered(partition=2**31),
+        numbered(input_bytes=2**63),
+        numbered(output_bytes=2**63),
+        numbered(start_us=2**53, end_us=2**53),
+        TASK_GOLDEN[:-6] + b"\x02" + TASK_GOLDEN[-5:],
+        TASK_GOLDEN[:-5] + b"\x80\x80\x80\x80\x08" + TASK_GOLDEN[-4:],
+    ],
+    ids=["operator", "partition", "bytes in", "bytes out", "time", "no such task", "stage"],
+)
+def test_numbers_that_spark_cannot_have_are_garbled(data: bytes) -> None:
+    with pytest.raises(Garbled):
+        decode(data)
 
 
 @given(st.lists(activities, max_size=5).map(tuple))
@@ -42,8 +85,8 @@ def test_activities_come_back_from_their_bytes(several: tuple[Activity, ...]) ->
 
 @pytest.mark.parametrize(
     "data",
-    [b"", b"\x00", b"\xca\x02\x00", b"\xca\x01\x01\x63", GOLDEN[:-1]],
-    ids=["empty", "something else", "another version", "unknown kind", "cut"],
+    [b"", b"\x00", b"\xca\x02\x00", b"\xca\x01\x01\x63", GOLDEN[:-1], TASK_GOLDEN[:-1]],
+    ids=["empty", "something else", "another version", "unknown kind", "cut", "cut task"],
 )
 def test_what_is_none_is_garbled(data: bytes) -> None:
     with pytest.raises(Garbled):

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from collectors.formats.activity import Kind
+from collectors.formats.activity import Kind, TaskFacts
 from collectors.formats.buckets import middle_us
 from collectors.formats.codec import Garbled
 from collectors.formats.wire import WINDOW_MS
@@ -255,6 +255,23 @@ def test_a_finished_task_is_an_activity() -> None:
     assert (activity.kind, activity.partition, activity.executor_id) == (Kind.TASK, 3, "1")
     assert (activity.name, activity.reason, activity.input_bytes) == ("stage 7", "failed", 5)
     assert activity.end_us - activity.start_us == 19_000
+
+
+def test_its_activity_says_what_the_scheduler_knows_of_it() -> None:
+    made = Scheduling()
+    copy = ended(
+        3, 1, 20, attempt=2, speculative=True, successful=False, killed=True, locality=Locality.ANY
+    )
+    made.add_tasks(said(copy))
+    (activity,) = made.close(WINDOW).of(QUERY).activities
+    assert activity.task == TaskFacts(
+        stage=7,
+        stage_attempt=STAGE.attempt,
+        attempt=2,
+        locality=Locality.ANY,
+        speculative=True,
+        successful=False,
+    )
 
 
 def test_of_many_tasks_only_the_slowest_of_a_window_is_an_activity() -> None:

@@ -74,7 +74,7 @@ def test_a_job_is_watched_while_its_newest_windows_are_looked_at(
     def watched(looked_ms: int | None, heartbeat_ms: int) -> bool:
         memory_store.announce(announcement(heartbeat_ms=heartbeat_ms, pulse=PULSE))
         if looked_ms is not None:
-            asyncio.run(memory_store.tell_looked({ANNOUNCEMENT.job_id: looked_ms}))
+            asyncio.run(memory_store.tell_looked({ANNOUNCEMENT.job_id: looked_ms}, {}))
         return bool(api.get(JOB).json()["watched"])
 
     now = now_ms()

@@ -16,6 +16,7 @@ from dashboard.fleet import jobs
 from dashboard.fleet.jobs import STALE_AFTER_MS
 from dashboard.models import AlertEvent, Endpoint, Incident, Job
 from dashboard.store.memory import MemoryStore
+from dashboard.worker.histories import Histories
 from dashboard.worker.job_leases import Leases
 from techniques.detection.incidents import Changes
 from tests.factories import ANNOUNCEMENT, START_MS, announcement, frame
@@ -33,7 +34,7 @@ class World:
         self.store = store
         self.second = 0
         self.leases = Leases("a worker")
-        self.detection = Detection(self.leases)
+        self.detection = detection(self.leases)
         store.announce(ANNOUNCEMENT)
         jobs.record([ANNOUNCEMENT])
 
@@ -42,10 +43,10 @@ class World:
             self.second_passes(in_phase, warming_up)
             self.round()
 
-    def round(self, detection: Detection | None = None) -> None:
+    def round(self, by: Detection | None = None) -> None:
         now_ms = START_MS + self.second * 1000
         self.store.announce(announcement(heartbeat_ms=now_ms))
-        (detection or self.detection).round(self.store, now_ms)
+        (by or self.detection).round(self.store, now_ms)
 
     def second_passes(self, in_phase: bool = True, warming_up: bool = False) -> None:
         slow = in_phase and self.second % 4 == 0
@@ -60,6 +61,11 @@ class World:
         self.second += 1
 
 
+def detection(leases: Leases, **options: float) -> Detection:
+    """A worker's, with histories of its own."""
+    return Detection(leases, Histories(), **options)
+
+
 class Clock:
     def __init__(self) -> None:
         self.now_s = 1_000.0
@@ -70,9 +76,9 @@ class Clock:
     def stand_still(self, work: Callable[..., Changes]) -> Callable[..., Changes]:
         """The process is held up for a minute while it does this."""
 
-        def held_up(*args: object) -> Changes:
+        def held_up(*args: object, **options: object) -> Changes:
             self.now_s += 60
-            return work(*args)
+            return work(*args, **options)
 
         return held_up
 
@@ -126,7 +132,7 @@ def test_it_ends_when_they_are_spread(world: World) -> None:
 
 def test_a_worker_that_starts_anew_goes_on_with_what_is_open(world: World) -> None:
     world.pass_s(60)
-    world.detection = Detection(world.leases)
+    world.detection = detection(world.leases)
     world.pass_s(20)
 
     assert Incident.objects.filter(kind="scheduled_shadowsync").count() == 1
@@ -179,15 +185,15 @@ def workers(world: World) -> tuple[Detection, Detection]:
     leases = [Leases("a"), Leases("b")]
     for each in leases * 2:
         async_to_sync(each.renew)(world.store)
-    return Detection(leases[0]), Detection(leases[1])
+    return detection(leases[0]), detection(leases[1])
 
 
 def test_of_two_workers_one_looks_at_a_job(world: World) -> None:
     both = workers(world)
     for _ in range(60):
         world.second_passes()
-        for detection in both:
-            world.round(detection)
+        for each in both:
+            world.round(each)
 
     assert Incident.objects.filter(kind="scheduled_shadowsync").count() == 1
     assert AlertEvent.objects.count() == 0
@@ -196,14 +202,14 @@ def test_of_two_workers_one_looks_at_a_job(world: World) -> None:
 def test_when_one_is_killed_the_other_goes_on_with_its_incidents(world: World) -> None:
     Endpoint.objects.create(name="on call", url="https://hooks.example/", created_ms=0)
     first = Leases("a", lasting_ms=50)
-    world.detection = Detection(first)
+    world.detection = detection(first)
     world.pass_s(60)
     before = Incident.objects.get(kind="scheduled_shadowsync").occurrences
 
     second = Leases("b")
     while not second.holds(JOB):
         async_to_sync(second.renew)(world.store)
-    world.detection = Detection(second)
+    world.detection = detection(second)
     world.pass_s(20)
 
     incident = Incident.objects.get(kind="scheduled_shadowsync")
@@ -214,7 +220,7 @@ def test_when_one_is_killed_the_other_goes_on_with_its_incidents(world: World) -
 def test_one_killed_before_it_wrote_loses_nothing(world: World) -> None:
     for _ in range(60):
         world.second_passes()
-    world.detection = Detection(Leases("b"))
+    world.detection = detection(Leases("b"))
     world.pass_s(3)
 
     assert Incident.objects.filter(kind="scheduled_shadowsync").count() == 1
@@ -226,16 +232,15 @@ def test_two_that_both_believe_to_hold_a_job_open_one_incident(world: World) -> 
     for owner in ("a", "b"):
         leases = Leases(owner)
         async_to_sync(leases.renew)(world.store)
-        detections.append(Detection(leases))
+        histories = Histories()
+        detections.append((Detection(leases, histories), histories))
         # As if the store had been started anew and knew of nobody.
         async_to_sync(world.store.let_go)(owner)
     for _ in range(60):
         world.second_passes()
-    news = async_to_sync(world.store.follow)(
-        {keys.frames(JOB): START_MS - 1, keys.activities(JOB): START_MS - 1}, 1
-    )
-    for detection in detections:
-        detection.look({stream: list(entries) for stream, entries in news.items()})
+    for each, histories in detections:
+        histories.read(world.store, [JOB], START_MS + 60_000)
+        each.look([JOB])
 
     assert Incident.objects.filter(kind="scheduled_shadowsync").count() == 1
     assert AlertEvent.objects.filter(type="incident.opened").count() == Incident.objects.count()
@@ -244,13 +249,13 @@ def test_two_that_both_believe_to_hold_a_job_open_one_incident(world: World) -> 
 def test_a_worker_whose_lease_ran_out_in_mid_round_writes_nothing(world: World) -> None:
     clock = Clock()
     leases = Leases("a", 5_000, clock)
-    detection = Detection(leases)
+    histories = Histories()
     async_to_sync(leases.renew)(world.store)
     for _ in range(60):
         world.second_passes()
-    news = async_to_sync(detection.read)(world.store, [JOB], START_MS + 60_000)
-    with patch.object(Watch, "add", clock.stand_still(Watch.add)):
-        detection.look(news)
+    histories.read(world.store, [JOB], START_MS + 60_000)
+    with patch.object(Watch, "look", clock.stand_still(Watch.look)):
+        Detection(leases, histories).look([JOB])
 
     assert not Incident.objects.exists()
 
@@ -285,7 +290,7 @@ def test_a_round_ends_when_its_time_is_up_and_the_rest_comes_next(world: World) 
         world.store.announce(announcement(job_id=name, heartbeat_ms=START_MS + 1_000))
         for entry in async_to_sync(world.store.entries)(keys.frames(JOB), 0, 2**50):
             world.store.append(keys.frames(name), entry.at_ms, entry.payload)
-    hurried = Detection(world.leases, round_s=0)
+    hurried = detection(world.leases, round_s=0)
     looked: list[int] = []
     for _ in range(6):
         world.round(hurried)

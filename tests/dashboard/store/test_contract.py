@@ -215,11 +215,18 @@ async def test_what_is_let_go_is_free_at_once(tried: Tried) -> None:
 
 
 async def test_how_far_jobs_were_looked_at_is_told(tried: Tried) -> None:
-    await tried.store.tell_looked({})
+    await tried.store.tell_looked({}, {})
     assert dict(await tried.store.looked()) == {}
-    await tried.store.tell_looked({JOB: START_MS, "other.job": 1})
-    await tried.store.tell_looked({JOB: START_MS + 50})
+    await tried.store.tell_looked({JOB: START_MS, "other.job": 1}, {})
+    await tried.store.tell_looked({JOB: START_MS + 50}, {})
     assert dict(await tried.store.looked()) == {JOB: START_MS + 50, "other.job": 1}
+
+
+async def test_why_a_job_cannot_be_read_is_told_until_it_can(tried: Tried) -> None:
+    await tried.store.tell_looked({}, {JOB: "garbage", "other.job": "more", "good.job": ""})
+    assert dict(await tried.store.failures()) == {JOB: "garbage", "other.job": "more"}
+    await tried.store.tell_looked({}, {JOB: ""})
+    assert dict(await tried.store.failures()) == {"other.job": "more"}
 
 
 async def test_counters_do_not_stay_in_redis(redis: RedisServer) -> None:
@@ -245,8 +252,9 @@ async def test_a_redis_that_is_away_is_unavailable_and_then_back(redis: RedisSer
         store.beaten(),
         store.hold("a", 8, 1_000),
         store.let_go("a"),
-        store.tell_looked({JOB: 1}),
+        store.tell_looked({JOB: 1}, {JOB: ""}),
         store.looked(),
+        store.failures(),
     ):
         with pytest.raises(StoreUnavailable):
             await call

@@ -6,18 +6,20 @@ from collectors.formats import keys
 from collectors.formats.wire import WINDOW_MS
 from dashboard.detection.watch import Watch
 from dashboard.series import activities, windows
+from dashboard.series.history import LOOKS_BACK_MS, History
 from techniques.detection.incidents import Incident
 from tests.techniques.detection.recorded import JOB_ID, seconds
 
 
 def opened(setting: str) -> dict[str, tuple[int, Incident]]:
     """Incidents by kind, each with when it was first opened."""
-    watch = Watch()
+    watch, history = Watch(), History(LOOKS_BACK_MS // WINDOW_MS)
     found: dict[str, tuple[int, Incident]] = {}
     for news in seconds(setting):
         frames, _ = windows.read(news.get(keys.frames(JOB_ID), ()))
         ended, _ = activities.read(news.get(keys.activities(JOB_ID), ()))
-        for incident in watch.add(frames, ended).opened:
+        history.add(frames, ended)
+        for incident in watch.look(history.view()).opened:
             found.setdefault(incident.latest.kind, (frames[-1].start_ms + WINDOW_MS, incident))
     return found
 

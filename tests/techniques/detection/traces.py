@@ -33,6 +33,21 @@ class Setting:
     growth_per_s: float = 0.0
     slow_executor: float = 1.0
     gc_with_flush: bool = False
+    # Chunks that wait for each instance of an operator pool, on average.
+    pool_backlogs: tuple[float, ...] = ()
+
+
+# What makes each rule fire, by its kind.
+PLANTED = {
+    "scheduled_shadowsync": Setting(in_phase=(0,)),
+    "statistical_shadowsync": Setting(in_phase=(0, 1), stages_in_phase=True),
+    "millibottleneck": Setting(saturations_s=(23.0, 51.3, 80.7)),
+    "gc_shadow": Setting(gc_with_flush=True),
+    "straggler": Setting(slow_executor=2.0),
+    "backlog_imbalance": Setting(pool_backlogs=(2, 9, 2, 3)),
+    "queue_growth": Setting(growth_per_s=40.0),
+    "periodic_slow_batch": Setting(slow_every=10),
+}
 
 
 @dataclass
@@ -107,6 +122,7 @@ def until(view: View, end_ms: float) -> View:
         backlog_rows=view.backlog_rows[:windows],
         waiting_tasks=view.waiting_tasks[:windows],
         use={resource: share[:windows] for resource, share in view.use.items()},
+        queues={name: lengths[:windows] for name, lengths in view.queues.items()},
         intervals={
             kind: [each for each in held if each.end_ms <= end_ms]
             for kind, held in view.intervals.items()
@@ -191,6 +207,10 @@ def _view(made: _Made) -> View:
         backlog_rows=np.maximum(0, 500 + setting.growth_per_s * seconds + noise),
         waiting_tasks=np.zeros(windows),
         use={Resource(ResourceKind.CPU, "node-a"): made.cpu},
+        queues={
+            f"scores@node-a/score/score-{at}": made.random.poisson(mean, windows).astype(np.float64)
+            for at, mean in enumerate(setting.pool_backlogs)
+        },
         intervals=by_kind(made.intervals),
     )
 

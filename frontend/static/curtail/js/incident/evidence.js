@@ -35,7 +35,7 @@ function digits(p) {
 export function factsOf({ evidence }) {
   const { facts } = evidence ?? {};
   if (!Array.isArray(facts)) return Object.entries(evidence ?? {}).map(([name, value]) => [name.replace(/_ms$/, "").replaceAll("_", " "), says(value, name)]);
-  return facts.map(({ name, value }) => (isChance(name, value) ? [`Probability ${name}`, chance(value)] : [capital(name), value]));
+  return facts.map(({ name, value }) => [capital(name), isChance(name, value) ? chance(value) : value]);
 }
 
 /** "stage 0", "stages 0 and 1", "executor 1", or nothing */
@@ -53,9 +53,9 @@ export function spansOf({ evidence, onset_ms, end_ms }) {
   return spans?.length ? spans : [[onset_ms, end_ms ?? onset_ms]];
 }
 
-// Detectors name a chance by what it is of: "that latency is as high at other times".
+// Detectors name a chance as statistics does: "p-value: p99 as high at other times".
 function isChance(name, value) {
-  return name.startsWith("that ") && Number.isFinite(Number(value));
+  return /^(p-value|probability)\b/.test(name) && Number.isFinite(Number(value));
 }
 
 function capital(words) {

@@ -7,10 +7,11 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from techniques.intervals import Floats as Floats
-from techniques.intervals import Interval as Interval
-from techniques.intervals import Intervals as Intervals
-from techniques.intervals import Ints
+from techniques.intervals import Floats, Interval, Intervals, Ints
+from techniques.view.executors import Executor
+from techniques.view.pools import Pool
+from techniques.view.tasks import Tasks
+from techniques.view.traffic import Traffic
 
 T = TypeVar("T")
 
@@ -21,6 +22,7 @@ class ResourceKind(StrEnum):
     CPU = "CPU"
     IO = "I/O"
     GC = "GC stop"
+    # 1 = for every thread that runs another one waits for a core.
     RUN_QUEUE = "run queue"
 
 
@@ -37,7 +39,10 @@ class View:
     """Arrays have one value per window, from `start_ms` on without a gap; NaN is *not known*.
 
     `use` is how much of a resource was taken, 1 = all of it; `intervals` are by kind, in the order
-    of their ends. `cores` are those of the executor that has most.
+    of their ends. `cores` are those of the executor that has most. `queues` are those of operator
+    pools by name, `pool@host/operator/instance`; `slo_p99_ms` is what the job promises.
+
+    What no rule and no controller reads (`techniques.view.reads`) is empty.
     """
 
     start_ms: int
@@ -51,6 +56,11 @@ class View:
     queues: Mapping[str, Floats] = field(default_factory=dict)
     intervals: Mapping[str, Sequence[Interval]] = field(default_factory=dict)
     cores: int | None = None
+    tasks: Tasks = field(default_factory=Tasks.none)
+    pools: Sequence[Pool] = ()
+    traffic: Traffic = field(default_factory=Traffic.none)
+    executors: Sequence[Executor] = ()
+    slo_p99_ms: float | None = None
     _known: dict[object, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def __len__(self) -> int:

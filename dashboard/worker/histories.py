@@ -1,0 +1,194 @@
+"""What this worker knows of its jobs: one history each, fed once a round, read by detection,
+controllers and cards.
+
+What one job's data throws is that job's alone. Entries that cannot be read, or that do not belong
+where they are, are left out and counted; whatever else goes wrong costs the job its history, which
+begins anew with the next entries, and the round goes on with the next job. `failure` tells of both.
+"""
+
+import logging
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+
+from django.db import DatabaseError
+
+from collectors.formats import keys, wire
+from collectors.formats.asked import Asked
+from collectors.formats.codec import Garbled
+from collectors.formats.keys import Stream
+from collectors.formats.wire import WINDOW_MS, Frame
+from dashboard.series import activities
+from dashboard.series.history import LOOKS_BACK_MS, History, only
+from dashboard.slo.promised import promised_ms
+from dashboard.steering.registered import registry
+from dashboard.store import Entry, Store
+from dashboard.worker import loop
+from dashboard.worker.needs import reads_of_all
+from techniques.view import EVERYTHING, Reads, View
+
+log = logging.getLogger(__name__)
+
+# XREAD that waits for nothing: what is there is there.
+AT_ONCE_MS = 1
+# For how long a failure is told after the last of its kind.
+FAILURE_LASTS_MS = 60_000
+# A promise that an operator changes counts this soon.
+PROMISES_EVERY_MS = 1_000
+
+ASKED_ONLY = wire.Only(sections=frozenset((wire.ASKED,)), metrics=frozenset())
+
+
+@dataclass(frozen=True)
+class Newest:
+    """The newest frame that could be read: when it is of, of which run, and what it says became of
+    what was asked of the job."""
+
+    window_start_ms: int
+    run_id: str
+    asked: Asked | None
+
+
+@dataclass
+class _Job:
+    history: History
+    after_ms: dict[Stream, int] = field(default_factory=dict)
+    newest: Newest | None = None
+    # As long as nothing is added: what rules made of it (`View.once`) is there for controllers.
+    view: View | None = None
+    unreadable: int = 0
+    failure: str = ""
+    failed_ms: int = 0
+
+
+class Histories:
+    """`promises_ms` tells the p99 that jobs promise, by job."""
+
+    def __init__(
+        self,
+        reads: frozenset[Reads] = EVERYTHING,
+        promises_ms: Callable[[], Mapping[str, float]] = dict,
+    ) -> None:
+        self._reads = reads
+        self._only = only(reads)
+        self._promises_ms = promises_ms
+        self._promised_ms: Mapping[str, float] = {}
+        self._promises_read_ms: int | None = None
+        self._jobs: dict[str, _Job] = {}
+        self._now_ms = 0
+
+    def read(self, store: Store, job_ids: Sequence[str], now_ms: int) -> None:
+        """Feeds what came of these jobs since they were read last, two minutes at most. May raise
+        `StoreUnavailable`."""
+        self._now_ms = now_ms
+        self._read_promises(now_ms)
+        after = {
+            stream: max(self._read_to(stream), now_ms - LOOKS_BACK_MS)
+            for job_id in job_ids
+            for stream in (keys.frames(job_id), keys.activities(job_id))
+        }
+        news = loop.run(store.follow(after, AT_ONCE_MS)) if after else {}
+        for job_id in {stream.job_id for stream in news}:
+            self._feed(job_id, news, now_ms)
+
+    def view(self, job_id: str) -> View | None:
+        """None where nothing is known here. It holds until the job is read again."""
+        if (job := self._jobs.get(job_id)) is None or job.newest is None:
+            return None
+        if job.view is None:
+            job.view = job.history.view(self._promised_ms.get(job_id))
+        return job.view
+
+    def newest(self, job_id: str) -> Newest | None:
+        job = self._jobs.get(job_id)
+        return job.newest if job else None
+
+    def failure(self, job_id: str) -> str:
+        """Why this job's data could not be read lately, empty where it could."""
+        job = self._jobs.get(job_id)
+        if job is None or self._now_ms - job.failed_ms > FAILURE_LASTS_MS:
+            return ""
+        return job.failure
+
+    def fail(self, job_id: str, why: str) -> None:
+        """Whoever works with a job's data tells what it threw."""
+        job = self._jobs.setdefault(job_id, self._new())
+        job.failure, job.failed_ms = why, self._now_ms
+
+    def keep(self, job_ids: Iterable[str]) -> None:
+        """Forgets all others: they ended, fell silent or are another worker's."""
+        kept = set(job_ids)
+        self._jobs = {job_id: job for job_id, job in self._jobs.items() if job_id in kept}
+
+    def _feed(self, job_id: str, news: Mapping[Stream, Sequence[Entry]], now_ms: int) -> None:
+        job = self._jobs.setdefault(job_id, self._new())
+        frames = news.get(keys.frames(job_id), ())
+        ended = news.get(keys.activities(job_id), ())
+        for stream in (keys.frames(job_id), keys.activities(job_id)):
+            if entries := news.get(stream):
+                job.after_ms[stream] = entries[-1].at_ms
+        job.view = None
+        try:
+            self._add(job, frames, ended, now_ms)
+        except Exception as error:
+            log.exception("the history of %s begins anew", job_id)
+            # What it holds may be half of what it should: what comes from now on is whole.
+            job.history, job.newest = self._new().history, None
+            self.fail(job_id, f"its data could not be taken in: {type(error).__name__}: {error}")
+
+    def _add(self, job: _Job, frames: Sequence[Entry], ended: Sequence[Entry], now_ms: int) -> None:
+        read, unreadable = _frames(frames, self._only)
+        intervals, more = activities.read(ended, with_tasks=Reads.TASKS in self._reads)
+        job.history.add([frame for _, frame in read], intervals)
+        if read:
+            entry, frame = read[-1]
+            asked = wire.decode(entry.payload, ASKED_ONLY).asked
+            job.newest = Newest(frame.start_ms, str(frame.run_id), asked)
+        if unreadable + more:
+            if now_ms - job.failed_ms > FAILURE_LASTS_MS:
+                job.unreadable = 0
+            job.unreadable += unreadable + more
+            job.failure = f"{job.unreadable} entries of its streams could not be read"
+            job.failed_ms = now_ms
+
+    def _read_to(self, stream: Stream) -> int:
+        job = self._jobs.get(stream.job_id)
+        return job.after_ms.get(stream, -1) if job else -1
+
+    def _read_promises(self, now_ms: int) -> None:
+        read_ms = self._promises_read_ms
+        if read_ms is None or now_ms - read_ms >= PROMISES_EVERY_MS:
+            self._promises_read_ms = now_ms
+            try:
+                self._promised_ms = self._promises_ms()
+            except DatabaseError as error:
+                # What was promised before is the best guess; jobs are looked at all the same.
+                log.warning("promises cannot be read now: %s", error)
+
+    def _new(self) -> _Job:
+        return _Job(History(LOOKS_BACK_MS // WINDOW_MS, self._reads))
+
+
+@cache
+def the_histories() -> Histories:
+    """Of this process: what detection, controllers and cards see is the same."""
+    return Histories(reads_of_all(registry()), promised_ms)
+
+
+def _frames(entries: Iterable[Entry], only: wire.Only) -> tuple[list[tuple[Entry, Frame]], int]:
+    """Those that can be read and stand where they belong, and the number of those that do not."""
+    found: list[tuple[Entry, Frame]] = []
+    unreadable = 0
+    for entry in entries:
+        try:
+            frame = wire.decode(entry.payload, only)
+        except Garbled:
+            unreadable += 1
+            continue
+        # Ids of a stream only rise; a frame of another window than its id says would move the
+        # arrays to anywhere.
+        if frame.start_ms == entry.at_ms:
+            found.append((entry, frame))
+        else:
+            unreadable += 1
+    return found, unreadable

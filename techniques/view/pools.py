@@ -1,0 +1,56 @@
+"""Operator pools: what each instance had in its queue and did, window by window."""
+
+from dataclasses import dataclass
+
+from techniques.intervals import Floats, Ints, Objects
+
+
+@dataclass(frozen=True, eq=False)
+class Latencies:
+    """From being sent to an instance to being done: a row per window and filled bucket, oldest
+    window first. `ms` is the value that the bucket stands for."""
+
+    window_ms: Floats
+    ms: Floats
+    count: Ints
+
+    def __len__(self) -> int:
+        return len(self.ms)
+
+
+@dataclass(frozen=True, eq=False)
+class Sent:
+    """Chunks between instances: a row per window and pair, oldest window first. `source` is empty
+    where tasks sent them."""
+
+    window_ms: Floats
+    source: Objects
+    target: Objects
+    chunks: Ints
+
+    def __len__(self) -> int:
+        return len(self.chunks)
+
+
+@dataclass(frozen=True, eq=False)
+class Instance:
+    """One process of an operator. Arrays have one value per window of the view: chunks in its ring
+    at the window's end, the share of the window in which it worked, chunks that it executed."""
+
+    name: str
+    operator: str
+    queued: Floats
+    busy: Floats
+    executed: Floats
+    latency: Latencies
+
+
+@dataclass(frozen=True, eq=False)
+class Pool:
+    """Those of one host. `policy` is the number of the policy that was in force last."""
+
+    name: str
+    host: str
+    policy: int
+    instances: tuple[Instance, ...]
+    sent: Sent

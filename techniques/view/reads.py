@@ -1,0 +1,28 @@
+"""What a rule or a controller reads of a view: only that is decoded and kept.
+
+A rule or controller module says it with `READS: frozenset[Reads]`; one that says nothing reads
+`BASIC`. What nobody reads is empty in the view.
+"""
+
+from enum import StrEnum
+
+
+class Reads(StrEnum):
+    # Latency, records, backlog and waiting tasks.
+    SERIES = "series"
+    # `View.use` and `View.cores`.
+    RESOURCES = "resources"
+    # `View.intervals`.
+    INTERVALS = "intervals"
+    # `View.tasks`: stage, attempt, locality … of each task.
+    TASKS = "tasks"
+    # `View.pools` and `View.queues`.
+    POOLS = "pools"
+    # `View.traffic`.
+    TRAFFIC = "traffic"
+    # `View.executors`.
+    EXECUTORS = "executors"
+
+
+BASIC = frozenset((Reads.SERIES, Reads.RESOURCES, Reads.INTERVALS))
+EVERYTHING = frozenset(Reads)

@@ -1,0 +1,68 @@
+"""Tasks with what Spark's scheduler knows of them, by column."""
+
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from techniques.intervals import Floats, Ints, Objects
+
+Bools = NDArray[np.bool_]
+
+
+class Locality(IntEnum):
+    """Spark's `TaskLocality`, by its ordinals."""
+
+    UNKNOWN = -1
+    PROCESS_LOCAL = 0
+    NODE_LOCAL = 1
+    NO_PREF = 2
+    RACK_LOCAL = 3
+    ANY = 4
+
+
+@dataclass(frozen=True, eq=False)
+class Tasks:
+    """Those that ended, in that order; of more than 200 a second the slowest of each window.
+
+    Numbers that nobody told are -1."""
+
+    start_ms: Floats
+    end_ms: Floats
+    executor: Objects
+    stage: Ints
+    stage_attempt: Ints
+    partition: Ints
+    attempt: Ints
+    speculative: Bools
+    successful: Bools
+    locality: Ints
+
+    @classmethod
+    def none(cls) -> "Tasks":
+        columns: list[NDArray[Any]] = [np.empty(0, dtype=dtype) for dtype in TYPES]
+        return cls(*columns)
+
+    @property
+    def duration_ms(self) -> Floats:
+        return self.end_ms - self.start_ms
+
+    def __len__(self) -> int:
+        return len(self.start_ms)
+
+
+# Of the columns, in the order of the fields.
+TYPES: tuple[type, ...] = (
+    np.float64,
+    np.float64,
+    object,
+    np.int64,
+    np.int64,
+    np.int64,
+    np.int64,
+    np.bool_,
+    np.bool_,
+    np.int64,
+)
