@@ -15,7 +15,7 @@ from dashboard.detection.rounds import the_detection
 from dashboard.fleet import jobs
 from dashboard.models import AlertEvent, Incident, Job, Run, TechniqueDecision
 from dashboard.slo.rounds import the_judge
-from dashboard.steering import rounds
+from dashboard.steering.rounds import the_steering
 from dashboard.store import StoreUnavailable, the_store
 from dashboard.web.health import BEAT_LASTS_S
 from dashboard.worker.job_leases import the_leases
@@ -57,7 +57,7 @@ def register_jobs() -> None:
 def steer_jobs() -> None:
     """What is asked of jobs is renewed, decided on and compared with what they say."""
     try:
-        rounds.steer(the_store(), time.time_ns() // 1_000_000, the_leases())
+        the_steering().round(the_store(), time.time_ns() // 1_000_000)
     except StoreUnavailable as error:
         log.warning("jobs cannot be steered now: %s", error)
 

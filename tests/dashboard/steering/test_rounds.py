@@ -1,17 +1,12 @@
 """From a switch to what the job says, with the worker's rounds and the clock by hand."""
 
-from typing import Any
-
 import pytest
-from asgiref.sync import async_to_sync
 from pytest_django.fixtures import Settings
 
 from collectors.formats.asked import State
 from dashboard.alerts.events import Event
 from dashboard.fleet import job_list, job_summary
 from dashboard.models import AlertEvent, AuditEntry, TechniqueDecision
-from dashboard.series import view_loader
-from dashboard.steering import cards
 from dashboard.steering.registered import registry
 from dashboard.steering.switches import Outdated
 from techniques.options import OptionFault
@@ -224,7 +219,7 @@ def test_the_effect_compares_blocks_before_with_blocks_since(world: World) -> No
     world.round()
     world.pass_s(120, latency_ms=25)
 
-    card = shown(world)
+    card = world.looked_at()
     assert card["state"] == "applied"
     assert card["effect"]["before"]["p99"] == pytest.approx(100, rel=0.01)
     assert card["effect"]["after"]["p99"] == pytest.approx(25, rel=0.01)
@@ -241,14 +236,5 @@ def test_without_anything_before_there_is_no_effect_to_tell(world: World) -> Non
     world.round()
     world.pass_s(60)
 
-    card = shown(world)
+    card = world.looked_at()
     assert card["effect"] is None
-
-
-def shown(world: World) -> dict[str, Any]:
-    async def made() -> dict[str, Any]:
-        view = await view_loader.view(world.store, world.job.pk, world.now_ms)
-        found = await cards.cards(world.store, world.job, view, world.now_ms)
-        return next(card for card in found if card["name"] == "echo")
-
-    return async_to_sync(made)()
