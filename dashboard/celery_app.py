@@ -29,6 +29,7 @@ app.conf.update(
     task_routes={
         "dashboard.tasks.detect_incidents": to_every_worker,
         "dashboard.tasks.steer_jobs": to_every_worker,
+        "dashboard.tasks.steer_job": to_every_worker,
     },
     broker_connection_retry_on_startup=True,
     # The worker waits for Redis as long as it takes; it must not give up at night.

@@ -63,6 +63,15 @@ def steer_jobs() -> None:
 
 
 @app.task
+def steer_job(job_id: str) -> None:
+    """Somebody switched something on this job: its first decision need not wait for a tick."""
+    try:
+        the_steering().job(the_store(), job_id, time.time_ns() // 1_000_000)
+    except StoreUnavailable as error:
+        log.warning("%s cannot be steered now: %s", job_id, error)
+
+
+@app.task
 def detect_incidents() -> None:
     """New frames of every running job are looked at, and incidents open, go on and end."""
     try:

@@ -15,7 +15,7 @@ from dashboard.accounts.roles import caller, operators
 from dashboard.api.fields import Reason
 from dashboard.api.problems import BadInput, Conflict
 from dashboard.models import Job, Stand, TechniqueSetting
-from dashboard.steering import cards, computed, documents, switches
+from dashboard.steering import cards, computed, documents, errands, switches
 from dashboard.steering.registered import registry
 from dashboard.steering.switches import Outdated, Switch
 from dashboard.store import StoreUnavailable, the_store
@@ -189,12 +189,15 @@ def switch_technique(
 
 
 def _tell(job: Job, now_ms: int) -> None:
-    """At once, so that it takes no second; where Redis is away the worker's next round does it."""
+    """Writes the document and has a worker decide immediately, instead of waiting for the worker's
+    next round; where Redis is away that round does it."""
     try:
         written = documents.document(job.pk, now_ms)
         async_to_sync(documents.write)(the_store(), job.pk, written)
     except StoreUnavailable as error:
         log.warning("%s will be told of its switch later: %s", job.pk, error)
+    else:
+        errands.steer_soon(job.pk)
 
 
 def _what_changed(job: Job, name: str) -> str:

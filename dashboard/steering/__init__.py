@@ -2,6 +2,7 @@
 
 switches        what operators ask: checked, numbered, audited
 documents       what is asked of a job, as its control document in Redis
+errands         has a worker steer a job at once
 status          where a setting stands, from what the job's frames say
 controllers     runs controllers: windows in, decisions out
 effects         percentiles before against after

@@ -5,9 +5,7 @@ computes cards: a lease must not run out because another job has much to read. W
 on the way is kept to the job that it was thrown for.
 """
 
-import asyncio
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
@@ -25,6 +23,7 @@ from dashboard.steering.status import status
 from dashboard.store import Store
 from dashboard.worker.histories import Histories, Newest, the_histories
 from dashboard.worker.job_leases import Leases, the_leases
+from dashboard.worker.loop import run
 from techniques.model import Mode
 
 # A job whose newest frame is older does not run.
@@ -46,49 +45,46 @@ class Steering:
         self._looked_ms: dict[tuple[int, int], int] = {}
 
     def round(self, store: Store, now_ms: int) -> None:
-        with _running(store) as runner:
-            ours = self._ours(runner, store, TechniqueSetting.objects.all())
-            self.failures.begin_round(ours)
-            self._forget(ours)
-            for job_id in ours:
+        ours = self._ours(store, TechniqueSetting.objects.all())
+        self.failures.begin_round(ours)
+        self._forget(ours)
+        for job_id in ours:
+            with self.failures.kept_to(job_id):
+                self._renew(store, job_id, now_ms)
+        for group in _cut(list(ours), READ_AT_ONCE):
+            self._keep_leases(store)
+            self._histories.read(store, group, now_ms)
+            for job_id in group:
                 with self.failures.kept_to(job_id):
-                    self._renew(runner, store, job_id, now_ms)
-            for group in _cut(list(ours), READ_AT_ONCE):
-                self._keep_leases(runner, store)
-                runner.run(self._histories.read(store, group, now_ms))
-                for job_id in group:
-                    with self.failures.kept_to(job_id):
-                        self._look(runner, store, job_id, ours[job_id], now_ms)
-            self._keep_leases(runner, store)
-            self._cards.round(runner, store, ours, now_ms)
+                    self._look(store, job_id, ours[job_id], now_ms)
+        self._keep_leases(store)
+        self._cards.round(store, ours, now_ms)
 
     def job(self, store: Store, job_id: str, now_ms: int) -> None:
         """One job, at once: somebody has just switched something."""
-        with _running(store) as runner:
-            ours = self._ours(runner, store, TechniqueSetting.objects.filter(job_id=job_id))
-            if job_id in ours:
-                runner.run(self._histories.read(store, [job_id], now_ms))
-                with self.failures.kept_to(job_id):
-                    self._look(runner, store, job_id, ours[job_id], now_ms)
+        ours = self._ours(store, TechniqueSetting.objects.filter(job_id=job_id))
+        if job_id in ours:
+            self._histories.read(store, [job_id], now_ms)
+            with self.failures.kept_to(job_id):
+                self._look(store, job_id, ours[job_id], now_ms)
 
     def _ours(
-        self, runner: asyncio.Runner, store: Store, settings: Iterable[TechniqueSetting]
+        self, store: Store, settings: Iterable[TechniqueSetting]
     ) -> dict[str, list[TechniqueSetting]]:
         by_job: dict[str, list[TechniqueSetting]] = {}
         for setting in settings:
             # What is off and known to be off needs no round.
             if setting.mode != Mode.OFF or setting.stand != Stand.OFF:
                 by_job.setdefault(setting.job_id, []).append(setting)
-        self._keep_leases(runner, store)
+        self._keep_leases(store)
         return {job_id: found for job_id, found in by_job.items() if self._leases.holds(job_id)}
 
-    def _keep_leases(self, runner: asyncio.Runner, store: Store) -> None:
+    def _keep_leases(self, store: Store) -> None:
         if self._leases.is_short:
-            runner.run(self._leases.renew(store))
+            run(self._leases.renew(store))
 
     def _look(
         self,
-        runner: asyncio.Runner,
         store: Store,
         job_id: str,
         settings: Sequence[TechniqueSetting],
@@ -99,13 +95,13 @@ class Steering:
             newest = None
         for setting in settings:
             with self.failures.kept_to(job_id):
-                self._note(runner, store, setting, newest, now_ms)
+                self._note(store, setting, newest, now_ms)
         if newest is None:
             return
         # Every one of them, not only up to the first that decides anew.
         decided = [self._decide(setting, newest, now_ms) for setting in settings]
         if any(decided):
-            self._renew(runner, store, job_id, now_ms)
+            self._renew(store, job_id, now_ms)
             self._cards.hurry(job_id)
 
     def _decide(self, setting: TechniqueSetting, newest: Newest, now_ms: int) -> bool:
@@ -127,15 +123,14 @@ class Steering:
         found = documents.decisions(setting.job_id, setting.technique, setting.changed_ms)
         return not found.exists()
 
-    def _renew(self, runner: asyncio.Runner, store: Store, job_id: str, now_ms: int) -> None:
+    def _renew(self, store: Store, job_id: str, now_ms: int) -> None:
         document = documents.document(job_id, now_ms)
         # Last thing before it is sent: what an earlier owner read may be older than what is there.
         if self._leases.holds(job_id):
-            runner.run(documents.write(store, job_id, document))
+            run(documents.write(store, job_id, document))
 
     def _note(
         self,
-        runner: asyncio.Runner,
         store: Store,
         setting: TechniqueSetting,
         newest: Newest | None,
@@ -148,7 +143,7 @@ class Steering:
         changes: dict[str, Any] = {"stand": found.stand, "because": found.because}
         if found.stand == Stand.APPLIED and setting.applied_ms is None and setting.mode == Mode.ACT:
             changes["applied_ms"] = now_ms
-            changes["before"] = runner.run(effects.before(store, setting.job_id, now_ms))
+            changes["before"] = run(effects.before(store, setting.job_id, now_ms))
         # Only of the setting that we judged: an operator may have switched in between, or another
         # worker, to which the job went, told of it before us.
         judged = TechniqueSetting.objects.filter(
@@ -170,16 +165,6 @@ class Steering:
 def the_steering() -> Steering:
     """Of this process; made by its first tick, which with Celery comes after the fork."""
     return Steering(the_leases(), the_histories())
-
-
-@contextmanager
-def _running(store: Store) -> Iterator[asyncio.Runner]:
-    """One event loop and one connection for a round."""
-    with asyncio.Runner() as runner:
-        try:
-            yield runner
-        finally:
-            runner.run(store.close())
 
 
 def _cut(job_ids: Sequence[str], size: int) -> Iterator[Sequence[str]]:

@@ -11,6 +11,7 @@ from collectors.formats.wire import WINDOW_MS
 from dashboard.series import activities, windows
 from dashboard.series.history import NEEDS, History
 from dashboard.store import Entry, Store
+from dashboard.worker import loop
 from techniques.view import View
 
 LOOKS_BACK_MS = 120_000
@@ -35,14 +36,14 @@ class Histories:
         self._after_ms: dict[Stream, int] = {}
         self._failures: dict[str, str] = {}
 
-    async def read(self, store: Store, job_ids: Sequence[str], now_ms: int) -> None:
+    def read(self, store: Store, job_ids: Sequence[str], now_ms: int) -> None:
         """What came since they were read last, of these jobs."""
         after_ms = {
             stream: self._after_ms.get(stream, now_ms - LOOKS_BACK_MS)
             for job_id in job_ids
             for stream in (keys.frames(job_id), keys.activities(job_id))
         }
-        news = await store.follow(after_ms, AT_ONCE_MS) if after_ms else {}
+        news = loop.run(store.follow(after_ms, AT_ONCE_MS)) if after_ms else {}
         for stream, entries in news.items():
             self._after_ms[stream] = entries[-1].at_ms
         for job_id in {stream.job_id for stream in news}:

@@ -4,8 +4,11 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
+from kombu.exceptions import OperationalError
 
 from collectors.formats import control
+from dashboard import tasks
+from dashboard.celery_app import app, to_every_worker
 from dashboard.models import AuditEntry, Person, Role, TechniqueSetting
 from dashboard.steering import controllers
 from dashboard.store import StoreUnavailable
@@ -113,6 +116,26 @@ def test_an_operator_switches_and_the_job_is_told_at_once(operator: Client, worl
     assert (response.json()["by"], response.json()["version"]) == ("olga", 1)
     assert control.decode(world.store.controls[ANNOUNCEMENT.job_id]).version == 1
     assert AuditEntry.objects.get().reason == "the tail"
+
+
+def test_a_switch_is_decided_on_without_waiting_for_a_tick(
+    operator: Client, world: World, errands: list[tuple[Any, ...]]
+) -> None:
+    put(operator)
+    assert errands == [(tasks.steer_job.name, world.job.pk)]
+    assert app.conf.task_routes[tasks.steer_job.name] == to_every_worker
+
+
+def test_a_broker_that_is_away_takes_no_switch_with_it(
+    operator: Client, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def away(*_: object, **__: object) -> None:
+        raise OperationalError("away")
+
+    monkeypatch.setattr(app, "send_task", away)
+
+    assert put(operator).status_code == 200
+    assert "will be steered with the next tick" in caplog.text
 
 
 def test_a_viewer_may_look_and_not_switch(world: World) -> None:

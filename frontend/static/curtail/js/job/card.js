@@ -52,7 +52,7 @@ function state({ mode, state: now, because, since_ms, by }, nowMs) {
 }
 
 function failure({ failure: said }) {
-  return said ? element("p", { class: "card-failure" }, `The worker’s last look at this job failed: ${sentence(said)}`) : null;
+  return said ? element("p", { class: "card-failure" }, `The worker has trouble with this job: ${sentence(said)}`) : null;
 }
 
 function conditions({ conditions: { hold, why }, needs }) {
