@@ -26,7 +26,10 @@ app.conf.update(
     task_ignore_result=True,
     task_default_queue="curtail",
     task_queues=[Queue("curtail"), Broadcast(EVERY_WORKER, routing_key=EVERY_WORKER)],
-    task_routes={"dashboard.tasks.look_after_jobs": to_every_worker},
+    task_routes={
+        "dashboard.tasks.look_after_jobs": to_every_worker,
+        "dashboard.tasks.steer_job": to_every_worker,
+    },
     broker_connection_retry_on_startup=True,
     # The worker waits for Redis as long as it takes; it must not give up at night.
     broker_connection_max_retries=None,

@@ -15,7 +15,7 @@ from dashboard.detection.rounds import the_detection
 from dashboard.fleet import jobs
 from dashboard.models import AlertEvent, Incident, Job, Run, TechniqueDecision
 from dashboard.slo.rounds import the_judge
-from dashboard.steering import rounds
+from dashboard.steering.rounds import the_steering
 from dashboard.store import StoreUnavailable, the_store
 from dashboard.web.health import BEAT_LASTS_S
 from dashboard.worker import loop
@@ -74,9 +74,18 @@ def _detect() -> None:
 
 def _steer() -> None:
     try:
-        rounds.steer(the_store(), time.time_ns() // 1_000_000, the_leases())
+        the_steering().round(the_store(), time.time_ns() // 1_000_000)
     except StoreUnavailable as error:
         log.warning("jobs cannot be steered now: %s", error)
+
+
+@app.task
+def steer_job(job_id: str) -> None:
+    """Somebody switched something on this job: its first decision need not wait for a tick."""
+    try:
+        the_steering().job(the_store(), job_id, time.time_ns() // 1_000_000)
+    except StoreUnavailable as error:
+        log.warning("%s cannot be steered now: %s", job_id, error)
 
 
 @worker_process_shutdown.connect

@@ -2,6 +2,7 @@
 
 import logging
 import time
+from collections.abc import Iterable
 from typing import Annotated, Any
 
 from asgiref.sync import async_to_sync
@@ -14,8 +15,7 @@ from dashboard.accounts.roles import caller, operators
 from dashboard.api.fields import Reason
 from dashboard.api.problems import BadInput, Conflict
 from dashboard.models import Job, Stand, TechniqueSetting
-from dashboard.series import view_loader
-from dashboard.steering import cards, documents, switches
+from dashboard.steering import cards, computed, documents, errands, switches
 from dashboard.steering.registered import registry
 from dashboard.steering.switches import Outdated, Switch
 from dashboard.store import StoreUnavailable, the_store
@@ -131,6 +131,13 @@ class CardOut(Schema):
     since_ms: int | None
     by: str
     version: int
+    document_version: Annotated[
+        int, Field(description="of the control document that asks for it; live batches name theirs")
+    ]
+    computed_ms: Annotated[
+        int | None, Field(description="when the worker computed conditions, figure and effect")
+    ]
+    failure: Annotated[str, Field(description="what went wrong with this job in the worker")]
     conditions: ConditionsOut
     options: list[OptionOut]
     decision: DecisionOut | None
@@ -182,12 +189,15 @@ def switch_technique(
 
 
 def _tell(job: Job, now_ms: int) -> None:
-    """At once, so that it takes no second; where Redis is away the worker's next round does it."""
+    """Writes the document and has a worker decide immediately, instead of waiting for the worker's
+    next round; where Redis is away that round does it."""
     try:
         written = documents.document(job.pk, now_ms)
         async_to_sync(documents.write)(the_store(), job.pk, written)
     except StoreUnavailable as error:
         log.warning("%s will be told of its switch later: %s", job.pk, error)
+    else:
+        errands.steer_soon(job.pk)
 
 
 def _what_changed(job: Job, name: str) -> str:
@@ -195,22 +205,12 @@ def _what_changed(job: Job, name: str) -> str:
     return f"{now.by} switched {name} to {now.mode} meanwhile"
 
 
-def _cards(job: Job) -> list[dict[str, Any]]:
-    async def made() -> list[dict[str, Any]]:
-        store, now_ms = the_store(), time.time_ns() // 1_000_000
-        view = await view_loader.view(store, job.pk, now_ms)
-        return await cards.cards(store, job, view, now_ms)
-
-    return async_to_sync(made)()
+def _cards(job: Job, names: Iterable[str] | None = None) -> list[dict[str, Any]]:
+    return cards.cards(job, async_to_sync(computed.told)(the_store(), job.pk), names)
 
 
 def _card(job: Job, name: str) -> dict[str, Any]:
-    try:
-        found = _cards(job)
-    except StoreUnavailable:
-        # The switch is kept all the same; only what Redis knows cannot be told.
-        raise HttpError(503, "the switch is kept; Redis does not answer now") from None
-    return next(card for card in found if card["name"] == name)
+    return _cards(job, (name,))[0]
 
 
 def _known(job_id: str) -> Job:

@@ -16,6 +16,18 @@ UNKNOWN_JOB = 4404
 
 
 class JobConsumer(AsyncWebsocketConsumer):
+    """One job's windows, as `GET /api/v1/jobs/<id>/windows` has them, and what ended meanwhile:
+
+        {"type": "windows", "seq": 7, …, "activities": […], "asked": …}
+
+    `asked` is what the newest window says of techniques, null as long as nothing was asked:
+
+        {"version": 3, "settled": true,
+         "techniques": {name: {"mode": …, "state": …, "version": …, "because": …}}}
+
+    A card is applied as soon as this says so (`dashboard.steering.status`).
+    """
+
     # No channel layer: the hub feeds this one, and a page must outlive a Redis that goes away.
     channel_layer_alias = "none"
     subscription: Subscription | None = None

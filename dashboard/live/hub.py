@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 from collectors.formats import keys
 from collectors.formats.keys import Stream
+from dashboard.live import asked_rows
 from dashboard.series import activities, windows
 from dashboard.store import Entry, Store, StoreUnavailable
 
@@ -126,13 +127,15 @@ class Hub:
         watched.seq += 1
         watched.unreadable += bad_frames + bad_activities
         batch = windows.columns(job_id, frames, watched.unreadable)
-        text = json.dumps(
-            {
-                "type": "windows",
-                "seq": watched.seq,
-                **batch,
-                "activities": activities.rows(ended),
-            }
-        )
+        message = {
+            "type": "windows",
+            "seq": watched.seq,
+            **batch,
+            "activities": activities.rows(ended),
+        }
+        # Only a frame says what became of techniques; a batch may be of activities alone.
+        if frames:
+            message["asked"] = asked_rows.row(frames[-1].asked)
+        text = json.dumps(message)
         for subscription in watched.subscriptions:
             subscription.offer(text)

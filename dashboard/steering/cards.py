@@ -1,45 +1,49 @@
-"""Technique cards as the API and the job page show them."""
+"""Technique cards as the API and the job page show them: what the database says of a job's
+settings, with what the worker computed from its windows."""
 
+from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Any
 
 from dashboard.models import Job, TechniqueDecision, TechniqueSetting
 from dashboard.models.techniques import Stand
-from dashboard.steering import controllers, documents, effects
+from dashboard.steering import documents
+from dashboard.steering.computed import Computed
 from dashboard.steering.registered import options, registry
-from dashboard.store import Store
-from techniques.model import Figure, Mode, Option, Technique
-from techniques.view import View
+from techniques.model import Mode, Option, Technique
 
 
-async def cards(store: Store, job: Job, view: View, now_ms: int) -> list[dict[str, Any]]:
-    """One per technique of the registry, by title."""
-    settings = {each.technique: each async for each in job.techniques.all()}
-    known = sorted(registry().techniques.values(), key=lambda technique: technique.title)
-    return [await card(store, job, each, settings.get(each.name), view, now_ms) for each in known]
+def cards(job: Job, computed: Computed, names: Iterable[str] | None = None) -> list[dict[str, Any]]:
+    """One per technique of the registry, or of those named, by title."""
+    settings = {each.technique: each for each in job.techniques.all()}
+    known = registry().techniques
+    chosen = sorted(
+        (known[name] for name in (known if names is None else names)),
+        key=lambda technique: technique.title,
+    )
+    return [_card(technique, settings.get(technique.name), computed) for technique in chosen]
 
 
-async def card(
-    store: Store,
-    job: Job,
-    technique: Technique,
-    setting: TechniqueSetting | None,
-    view: View,
-    now_ms: int,
+def _card(
+    technique: Technique, setting: TechniqueSetting | None, computed: Computed
 ) -> dict[str, Any]:
-    decided = await _decided(job, technique, setting)
-    holds = controllers.conditions(technique.name, view)
+    part = computed.of(technique.name)
+    # What was computed for another setting tells nothing about this one.
+    is_of_setting = part.version == (setting.version if setting else 0)
+    decided = _decided(setting)
     return {
         "name": technique.name,
         "title": technique.title,
         "sentence": technique.sentence,
         "needs": technique.needs,
         **_asked(setting),
-        "conditions": asdict(holds),
+        "computed_ms": computed.computed_ms,
+        "failure": computed.failure,
+        "conditions": part.conditions,
         "options": _options(technique, setting),
         "decision": decided and _decision(decided),
-        "figure": _figure(controllers.figure(technique.name, view, decided)),
-        "effect": await effects.effect(store, setting, now_ms) if setting else None,
+        "figure": part.figure if is_of_setting else None,
+        "effect": part.effect if is_of_setting else None,
     }
 
 
@@ -52,6 +56,7 @@ def _asked(setting: TechniqueSetting | None) -> dict[str, Any]:
             "since_ms": None,
             "by": "",
             "version": 0,
+            "document_version": 0,
         }
     return {
         "mode": setting.mode,
@@ -60,6 +65,7 @@ def _asked(setting: TechniqueSetting | None) -> dict[str, Any]:
         "since_ms": setting.changed_ms,
         "by": setting.by,
         "version": setting.version,
+        "document_version": setting.document_version,
     }
 
 
@@ -72,16 +78,10 @@ def _option(option: Option, value: object) -> dict[str, Any]:
     return {**asdict(option), "choices": list(option.choices), "value": value}
 
 
-async def _decided(
-    job: Job, technique: Technique, setting: TechniqueSetting | None
-) -> TechniqueDecision | None:
+def _decided(setting: TechniqueSetting | None) -> TechniqueDecision | None:
     if setting is None or setting.mode == Mode.OFF:
         return None
-    return await documents.decisions(job.pk, technique.name, setting.changed_ms).afirst()
-
-
-def _figure(drawn: Figure | None) -> dict[str, Any] | None:
-    return None if drawn is None else {**asdict(drawn), "points": [asdict(p) for p in drawn.points]}
+    return documents.latest_decision(setting.job_id, setting.technique, setting.changed_ms)
 
 
 def _decision(decided: TechniqueDecision) -> dict[str, Any]:

@@ -32,19 +32,17 @@ def figure(technique: str, view: View, decided: TechniqueDecision | None) -> Fig
         return None
 
 
-def decide(setting: TechniqueSetting, view: View, run: str, now_ms: int) -> None:
-    """Writes a decision down where it differs from the one before. `run` is the job's."""
+def decide(setting: TechniqueSetting, view: View, run: str, now_ms: int) -> bool:
+    """Writes a decision down where it differs from the one before, and says whether it did. `run`
+    is the job's. Whatever the controller throws is the caller's to keep to this job."""
     before = documents.latest_decision(setting.job_id, setting.technique, setting.changed_ms)
-    try:
-        technique = registry().techniques[setting.technique]
-        given = options(technique, setting.options)
-        controller = registry().controller(setting.technique)
-        decision = controller.decide(view, given, _past(setting, before, run))
-    except Exception:
-        log.exception("%s could not decide for %s", setting.technique, setting.job_id)
-        return
-    if decision is not None and not _is_same(before, decision):
-        _write(setting, decision, now_ms)
+    technique = registry().techniques[setting.technique]
+    given = options(technique, setting.options)
+    controller = registry().controller(setting.technique)
+    decision = controller.decide(view, given, _past(setting, before, run))
+    if decision is None or _is_same(before, decision):
+        return False
+    return _write(setting, decision, now_ms)
 
 
 def _past(setting: TechniqueSetting, before: TechniqueDecision | None, run: str) -> Past:
@@ -70,14 +68,14 @@ def _is_same(before: TechniqueDecision | None, decision: Decision) -> bool:
 
 
 @transaction.atomic
-def _write(setting: TechniqueSetting, decision: Decision, now_ms: int) -> None:
+def _write(setting: TechniqueSetting, decision: Decision, now_ms: int) -> bool:
     job = Job.objects.select_for_update().get(pk=setting.job_id)
     fresh = TechniqueSetting.objects.filter(pk=setting.pk, version=setting.version)
     if not fresh.exists():
-        return  # an operator was faster: the next round decides on what was asked then
+        return False  # an operator was faster: the next round decides on what was asked then
     before = documents.latest_decision(setting.job_id, setting.technique, setting.changed_ms)
     if _is_same(before, decision):
-        return  # the worker that had the job before us decided the same
+        return False  # the worker that had the job before us decided the same
     TechniqueDecision.objects.create(
         job=job,
         technique=setting.technique,
@@ -90,3 +88,4 @@ def _write(setting: TechniqueSetting, decision: Decision, now_ms: int) -> None:
     if setting.mode == Mode.ACT:
         setting.document_version = documents.next_version(job)
         fresh.update(document_version=setting.document_version)
+    return True

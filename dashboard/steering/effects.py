@@ -1,9 +1,10 @@
 """What a technique changed on a job: blocks before it was applied against blocks since."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from collectors.formats import keys
+from collectors.formats import keys, wire
 from dashboard.models import TechniqueSetting
 from dashboard.series import blocks, windows
 from dashboard.store import Store
@@ -12,24 +13,67 @@ from techniques.effect import BLOCK_MS, ratio
 LOOKS_BACK_MS = 300_000
 # The change itself, files it rewrites and backlogs it leaves, is no part of its effect.
 SETTLES_MS = 10_000
+# A frame may come this late: its block is read only when it must be there.
+LATE_MS = 2_000
+
+# What blocks take of a frame.
+NEEDS = wire.Only(
+    sections=frozenset((wire.LATENCY, wire.BATCHES, wire.STAMPED)), metrics=frozenset()
+)
+
+BlockRow = Mapping[str, float]
 
 
-async def before(store: Store, job_id: str, applied_ms: int) -> list[dict[str, float]]:
+@dataclass(frozen=True)
+class _Since:
+    """Whole blocks of a job, from the first to the second time."""
+
+    start_ms: int
+    end_ms: int
+    blocks: Sequence[BlockRow] = ()
+
+
+class Effects:
+    """Keeps the blocks since techniques were applied: every frame of a job is read once."""
+
+    def __init__(self) -> None:
+        self._since: dict[str, _Since] = {}
+
+    async def effect(
+        self, store: Store, setting: TechniqueSetting, now_ms: int
+    ) -> dict[str, Any] | None:
+        if setting.applied_ms is None or not setting.before:
+            return None
+        start_ms = max(setting.applied_ms + SETTLES_MS, now_ms - LOOKS_BACK_MS)
+        since = await self._read(store, setting.job_id, start_ms, now_ms)
+        after = [block for block in since if block["start_ms"] >= start_ms]
+        return compared(setting.before, after)
+
+    def forget_all_but(self, job_ids: Collection[str]) -> None:
+        self._since = {job_id: held for job_id, held in self._since.items() if job_id in job_ids}
+
+    async def _read(
+        self, store: Store, job_id: str, start_ms: int, now_ms: int
+    ) -> Sequence[BlockRow]:
+        first_ms = start_ms // BLOCK_MS * BLOCK_MS
+        held = self._since.get(job_id)
+        if held is None or first_ms < held.start_ms or first_ms > held.end_ms:
+            held = _Since(first_ms, first_ms)
+        end_ms = (now_ms - LATE_MS) // BLOCK_MS * BLOCK_MS
+        if end_ms > held.end_ms:
+            news = await _between(store, job_id, held.end_ms, end_ms)
+            kept = [block for block in held.blocks if block["start_ms"] >= now_ms - LOOKS_BACK_MS]
+            held = _Since(held.start_ms, end_ms, (*kept, *news))
+        self._since[job_id] = held
+        return held.blocks
+
+
+async def before(store: Store, job_id: str, applied_ms: int) -> list[BlockRow]:
     """Kept with the setting: the stream forgets after an hour."""
     return await _between(store, job_id, applied_ms - LOOKS_BACK_MS, applied_ms)
 
 
-async def effect(store: Store, setting: TechniqueSetting, now_ms: int) -> dict[str, Any] | None:
-    if setting.applied_ms is None or not setting.before:
-        return None
-    start_ms = max(setting.applied_ms + SETTLES_MS, now_ms - LOOKS_BACK_MS)
-    after = await _between(store, setting.job_id, start_ms, now_ms)
-    return compared(setting.before, after)
-
-
-def compared(
-    first: Sequence[Mapping[str, float]], second: Sequence[Mapping[str, float]]
-) -> dict[str, Any] | None:
+def compared(first: Sequence[BlockRow], second: Sequence[BlockRow]) -> dict[str, Any] | None:
     if not first or not second:
         return None
     ratios = {}
@@ -39,7 +83,7 @@ def compared(
     return {"before": _summary(first), "after": _summary(second), "ratios": ratios}
 
 
-def _summary(found: Sequence[Mapping[str, float]]) -> dict[str, float]:
+def _summary(found: Sequence[BlockRow]) -> dict[str, float]:
     """Means over blocks, as the ratios are."""
     means = {name: sum(block[name] for block in found) / len(found) for name in blocks.PERCENTILES}
     return {
@@ -51,7 +95,8 @@ def _summary(found: Sequence[Mapping[str, float]]) -> dict[str, float]:
     }
 
 
-async def _between(store: Store, job_id: str, start_ms: int, end_ms: int) -> list[dict[str, float]]:
-    frames, _ = windows.read(await store.entries(keys.frames(job_id), start_ms, end_ms))
+async def _between(store: Store, job_id: str, start_ms: int, end_ms: int) -> list[BlockRow]:
+    entries = await store.entries(keys.frames(job_id), start_ms, end_ms)
+    frames, _ = windows.read(entries, NEEDS)
     whole = blocks.whole(blocks.blocks(frames), start_ms, end_ms)
     return [block.as_dict() for block in whole]

@@ -1,107 +1,171 @@
-"""What the worker does every second for every job of which something is asked."""
+"""What the worker does every second for the jobs that are its own and of which something is asked.
 
-import asyncio
-from collections.abc import Coroutine
-from typing import Any, TypeVar
+First what is asked is renewed, then it reads what the jobs say, lets controllers decide, and last
+computes cards: a lease must not run out because another job has much to read. Whatever is thrown
+on the way is kept to the job that it was thrown for.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from typing import Any
 
 from django.db import transaction
 
-from collectors.formats import keys
 from collectors.formats.asked import Asked
-from collectors.formats.wire import Frame
 from dashboard.alerts import outbox
 from dashboard.models import TechniqueSetting
 from dashboard.models.techniques import Stand
-from dashboard.series import view_loader, windows
 from dashboard.steering import controllers, documents, effects, notifications
+from dashboard.steering.card_rounds import CardRounds
+from dashboard.steering.failures import Failures
 from dashboard.steering.registered import registry
 from dashboard.steering.status import status
 from dashboard.store import Store
-from dashboard.worker.job_leases import Leases
+from dashboard.worker.histories import Histories, Newest, the_histories
+from dashboard.worker.job_leases import Leases, the_leases
+from dashboard.worker.loop import run
 from techniques.model import Mode
 
-T = TypeVar("T")
-
+# A job whose newest frame is older does not run.
 NEWEST_MS = 3_000
 DECIDES_EVERY_MS = 5_000
+# Two minutes of a job take a while to read where they are new: the lease is renewed in between.
+READ_AT_ONCE = 10
 
 
-def steer(store: Store, now_ms: int, leases: Leases) -> None:
-    """Of the jobs that are this worker's: reads what they say, lets controllers decide, renews what
-    is asked."""
-    by_job: dict[str, list[TechniqueSetting]] = {}
-    for setting in TechniqueSetting.objects.select_related("job"):
-        # What is off and known to be off needs no round.
-        if setting.mode != Mode.OFF or setting.stand != Stand.OFF:
-            by_job.setdefault(setting.job_id, []).append(setting)
-    for job_id, settings in by_job.items():
-        if leases.is_short:
-            _run(store, leases.renew(store))
-        if leases.holds(job_id):
-            _steer_job(store, job_id, settings, now_ms, leases)
+class Steering:
+    """Of one process, which keeps between rounds when its controllers looked last."""
 
+    def __init__(self, leases: Leases, histories: Histories) -> None:
+        self._leases = leases
+        self._histories = histories
+        self.failures = Failures()
+        self._cards = CardRounds(leases, histories, self.failures)
+        # By setting and its version.
+        self._looked_ms: dict[tuple[int, int], int] = {}
 
-def _steer_job(
-    store: Store, job_id: str, settings: list[TechniqueSetting], now_ms: int, leases: Leases
-) -> None:
-    newest = _run(store, _newest(store, job_id, now_ms))
-    asked = newest.asked if newest else None
-    for setting in settings:
-        _note(store, setting, asked, newest is not None, now_ms)
-    if newest:
-        due = [setting for setting in settings if _is_due(setting, now_ms)]
-        if due:
-            view = _run(store, view_loader.view(store, job_id, now_ms))
-            for setting in due:
-                controllers.decide(setting, view, str(newest.run_id), now_ms)
-    document = documents.document(job_id, now_ms)
-    # Last thing before it is sent: what an earlier owner read may be older than what is there.
-    if leases.holds(job_id):
-        _run(store, documents.write(store, job_id, document))
+    def round(self, store: Store, now_ms: int) -> None:
+        ours = self._ours(store, TechniqueSetting.objects.all())
+        self.failures.begin_round(ours)
+        self._forget(ours)
+        for job_id in ours:
+            with self.failures.kept_to(job_id):
+                self._renew(store, job_id, now_ms)
+        for group in _cut(list(ours), READ_AT_ONCE):
+            self._keep_leases(store)
+            self._histories.read(store, group, now_ms)
+            for job_id in group:
+                with self.failures.kept_to(job_id):
+                    self._look(store, job_id, ours[job_id], now_ms)
+        self._keep_leases(store)
+        self._cards.round(store, ours, now_ms)
 
+    def job(self, store: Store, job_id: str, now_ms: int) -> None:
+        """One job, at once: somebody has just switched something."""
+        ours = self._ours(store, TechniqueSetting.objects.filter(job_id=job_id))
+        if job_id in ours:
+            self._histories.read(store, [job_id], now_ms)
+            with self.failures.kept_to(job_id):
+                self._look(store, job_id, ours[job_id], now_ms)
 
-async def _newest(store: Store, job_id: str, now_ms: int) -> Frame | None:
-    """None of a job that does not run."""
-    entries = await store.entries(keys.frames(job_id), now_ms - NEWEST_MS, now_ms + NEWEST_MS)
-    frames, _ = windows.read(entries[-1:])
-    return frames[-1] if frames else None
+    def _ours(
+        self, store: Store, settings: Iterable[TechniqueSetting]
+    ) -> dict[str, list[TechniqueSetting]]:
+        by_job: dict[str, list[TechniqueSetting]] = {}
+        for setting in settings:
+            # What is off and known to be off needs no round.
+            if setting.mode != Mode.OFF or setting.stand != Stand.OFF:
+                by_job.setdefault(setting.job_id, []).append(setting)
+        self._keep_leases(store)
+        return {job_id: found for job_id, found in by_job.items() if self._leases.holds(job_id)}
 
+    def _keep_leases(self, store: Store) -> None:
+        if self._leases.is_short:
+            run(self._leases.renew(store))
 
-def _note(
-    store: Store, setting: TechniqueSetting, asked: Asked | None, is_running: bool, now_ms: int
-) -> None:
-    found = status(setting, asked, is_running)
-    if (found.stand, found.because) == (setting.stand, setting.because):
-        return
-    changes: dict[str, Any] = {"stand": found.stand, "because": found.because}
-    if found.stand == Stand.APPLIED and setting.applied_ms is None and setting.mode == Mode.ACT:
-        changes["applied_ms"] = now_ms
-        changes["before"] = _run(store, effects.before(store, setting.job_id, now_ms))
-    # Only of the setting that we judged: an operator may have switched in between, or another
-    # worker, to which the job went, told of it before us.
-    judged = TechniqueSetting.objects.filter(
-        pk=setting.pk, version=setting.version, stand=setting.stand, because=setting.because
-    )
-    with transaction.atomic():
-        changed = judged.update(**changes) and found.stand != setting.stand
-        if changed and (event := notifications.event(setting, found, now_ms)):
-            outbox.publish(event)
-    # For the controller that decides next.
-    setting.stand, setting.because = found.stand, found.because
+    def _look(
+        self,
+        store: Store,
+        job_id: str,
+        settings: Sequence[TechniqueSetting],
+        now_ms: int,
+    ) -> None:
+        newest = self._histories.newest(job_id)
+        if newest and newest.window_start_ms < now_ms - NEWEST_MS:
+            newest = None
+        for setting in settings:
+            with self.failures.kept_to(job_id):
+                self._note(store, setting, newest, now_ms)
+        if newest is None:
+            return
+        # Every one of them, not only up to the first that decides anew.
+        decided = [self._decide(setting, newest, now_ms) for setting in settings]
+        if any(decided):
+            self._renew(store, job_id, now_ms)
+            self._cards.hurry(job_id)
 
-
-def _is_due(setting: TechniqueSetting, now_ms: int) -> bool:
-    if setting.mode == Mode.OFF or setting.technique not in registry().techniques:
+    def _decide(self, setting: TechniqueSetting, newest: Newest, now_ms: int) -> bool:
+        """Whether there is a new decision."""
+        with self.failures.kept_to(setting.job_id):
+            view = self._histories.view(setting.job_id)
+            if view is not None and self._is_due(setting, now_ms):
+                self._looked_ms[setting.pk, setting.version] = now_ms
+                return controllers.decide(setting, view, newest.run_id, now_ms)
         return False
-    first = documents.latest_decision(setting.job_id, setting.technique, setting.changed_ms)
-    return first is None or now_ms // 1000 % (DECIDES_EVERY_MS // 1000) == 0
+
+    def _is_due(self, setting: TechniqueSetting, now_ms: int) -> bool:
+        if setting.mode == Mode.OFF or setting.technique not in registry().techniques:
+            return False
+        looked_ms = self._looked_ms.get((setting.pk, setting.version))
+        if looked_ms is None or now_ms - looked_ms >= DECIDES_EVERY_MS:
+            return True
+        # Until there is a decision there is nothing to act on: each round asks for the first.
+        found = documents.decisions(setting.job_id, setting.technique, setting.changed_ms)
+        return not found.exists()
+
+    def _renew(self, store: Store, job_id: str, now_ms: int) -> None:
+        document = documents.document(job_id, now_ms)
+        # Last thing before it is sent: what an earlier owner read may be older than what is there.
+        if self._leases.holds(job_id):
+            run(documents.write(store, job_id, document))
+
+    def _note(
+        self,
+        store: Store,
+        setting: TechniqueSetting,
+        newest: Newest | None,
+        now_ms: int,
+    ) -> None:
+        asked: Asked | None = newest.asked if newest else None
+        found = status(setting, asked, is_running=newest is not None)
+        if (found.stand, found.because) == (setting.stand, setting.because):
+            return
+        changes: dict[str, Any] = {"stand": found.stand, "because": found.because}
+        if found.stand == Stand.APPLIED and setting.applied_ms is None and setting.mode == Mode.ACT:
+            changes["applied_ms"] = now_ms
+            changes["before"] = run(effects.before(store, setting.job_id, now_ms))
+        # Only of the setting that we judged: an operator may have switched in between, or another
+        # worker, to which the job went, told of it before us.
+        judged = TechniqueSetting.objects.filter(
+            pk=setting.pk, version=setting.version, stand=setting.stand, because=setting.because
+        )
+        with transaction.atomic():
+            changed = judged.update(**changes) and found.stand != setting.stand
+            if changed and (event := notifications.event(setting, found, now_ms)):
+                outbox.publish(event)
+        # For the controller that decides next.
+        setting.stand, setting.because = found.stand, found.because
+
+    def _forget(self, ours: Mapping[str, Sequence[TechniqueSetting]]) -> None:
+        known = {(setting.pk, setting.version) for each in ours.values() for setting in each}
+        self._looked_ms = {key: ms for key, ms in self._looked_ms.items() if key in known}
 
 
-def _run(store: Store, work: Coroutine[Any, Any, T]) -> T:
-    async def done() -> T:
-        try:
-            return await work
-        finally:
-            await store.close()
+@cache
+def the_steering() -> Steering:
+    """Of this process; made by its first tick, which with Celery comes after the fork."""
+    return Steering(the_leases(), the_histories())
 
-    return asyncio.run(done())
+
+def _cut(job_ids: Sequence[str], size: int) -> Iterator[Sequence[str]]:
+    return (job_ids[at : at + size] for at in range(0, len(job_ids), size))

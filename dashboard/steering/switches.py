@@ -7,7 +7,7 @@ from typing import Any
 from django.db import transaction
 
 from dashboard.accounts import audit
-from dashboard.models import Job, TechniqueSetting
+from dashboard.models import Job, TechniqueDecision, TechniqueSetting
 from dashboard.models.techniques import Stand
 from dashboard.steering import documents
 from dashboard.steering.registered import registry
@@ -41,6 +41,7 @@ def switch(job: Job, name: str, asked: Switch, who: str, now_ms: int) -> Techniq
     if setting.version != asked.version:
         raise Outdated
     before = _told(setting)
+    advised = _advised(setting)
     setting.mode, setting.options = asked.mode, options
     if _told(setting) == before and setting.version:
         return setting
@@ -50,6 +51,8 @@ def switch(job: Job, name: str, asked: Switch, who: str, now_ms: int) -> Techniq
     setting.applied_ms, setting.before = None, []
     setting.document_version = documents.next_version(job)
     setting.save()
+    if advised and asked.mode == Mode.ACT and before["options"] == options:
+        _take_over(advised, now_ms)
     audit.record(
         who=who,
         action="technique.switched",
@@ -60,6 +63,25 @@ def switch(job: Job, name: str, asked: Switch, who: str, now_ms: int) -> Techniq
         reason=asked.reason,
     )
     return setting
+
+
+def _advised(setting: TechniqueSetting) -> TechniqueDecision | None:
+    if setting.mode != Mode.ADVISE:
+        return None
+    return documents.latest_decision(setting.job_id, setting.technique, setting.changed_ms)
+
+
+def _take_over(advised: TechniqueDecision, now_ms: int) -> None:
+    """What was advised is acted on until the controller decides anew: it is what the operator saw
+    and agreed to. What the controller remembered of advising stays behind."""
+    TechniqueDecision.objects.create(
+        job_id=advised.job_id,
+        technique=advised.technique,
+        at_ms=now_ms,
+        settings=advised.settings,
+        reason=advised.reason,
+        evidence=advised.evidence,
+    )
 
 
 def _told(setting: TechniqueSetting) -> dict[str, Any]:

@@ -23,6 +23,8 @@ class MemoryStore:
         self._leases = MemoryLeases()
         self._looked: dict[str, int] = {}
         self._failures: dict[str, str] = {}
+        self._cards: dict[str, tuple[bytes, float]] = {}
+        self._wanted_until_s: dict[str, float] = {}
 
     def announce(self, announcement: Announcement) -> None:
         self._announcements[announcement.job_id] = announcement
@@ -64,6 +66,20 @@ class MemoryStore:
 
     async def put_control(self, job_id: str, document: bytes) -> None:
         self.controls[job_id] = document
+
+    async def put_cards(self, job_id: str, computed: bytes, lasting_s: int) -> None:
+        self._cards[job_id] = computed, time.monotonic() + lasting_s
+
+    async def cards(self, job_id: str) -> bytes | None:
+        computed, until_s = self._cards.get(job_id, (None, 0.0))
+        return computed if time.monotonic() < until_s else None
+
+    async def want_cards(self, job_id: str, lasting_s: int) -> None:
+        self._wanted_until_s[job_id] = time.monotonic() + lasting_s
+
+    async def wanted_cards(self) -> Sequence[str]:
+        now_s = time.monotonic()
+        return [job_id for job_id, until_s in self._wanted_until_s.items() if now_s < until_s]
 
     async def count(self, names: Sequence[str], by: int, lasting_s: int) -> Sequence[int]:
         return self._counters.add(names, by)

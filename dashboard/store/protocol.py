@@ -48,6 +48,18 @@ class Store(Protocol):
     async def put_control(self, job_id: str, document: bytes) -> None:
         """What is asked of the job (`collectors.formats.control`), in place of what was."""
 
+    async def put_cards(self, job_id: str, computed: bytes, lasting_s: int) -> None:
+        """What the worker computed for the job's technique cards, in place of what was."""
+
+    async def cards(self, job_id: str) -> bytes | None:
+        """What the worker computed last, None where it did not or that was too long ago."""
+
+    async def want_cards(self, job_id: str, lasting_s: int) -> None:
+        """Somebody looks at the job's cards; that holds for so long."""
+
+    async def wanted_cards(self) -> Sequence[str]:
+        """Jobs whose cards somebody looks at, in no order. By the store's clock."""
+
     async def count(self, names: Sequence[str], by: int, lasting_s: int) -> Sequence[int]:
         """Adds to each counter, tells where it is now, and keeps it for so long from now."""
 

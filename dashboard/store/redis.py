@@ -27,6 +27,8 @@ OWNERS = "curtail:lease:owners"
 SHARDS = "curtail:lease:shards"
 LOOKED = "curtail:looked"
 FAILURES = "curtail:failures"
+CARDS = "curtail:cards:"
+WANTED = "curtail:cards-wanted"
 DAY_MS = 86_400_000
 
 # One script, so that no two workers come to think that they hold the same. A shard's value is
@@ -73,6 +75,14 @@ for at = 1, #held, 2 do
   end
 end
 """
+
+# A job's score is until when its cards are wanted, by the clock of Redis.
+WANT = """
+local now = redis.call('TIME')[1]
+redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', '(' .. now)
+redis.call('ZADD', KEYS[1], now + ARGV[2], ARGV[1])
+"""
+WANTED_NOW = "return redis.call('ZRANGEBYSCORE', KEYS[1], redis.call('TIME')[1], '+inf')"
 
 
 class RedisStore:
@@ -147,6 +157,20 @@ class RedisStore:
         await self._reply(
             self._client().set(keys.control(job_id), document, px=CONTROL_RETENTION_MS)
         )
+
+    async def put_cards(self, job_id: str, computed: bytes, lasting_s: int) -> None:
+        await self._reply(self._client().set(CARDS + job_id, computed, ex=lasting_s))
+
+    async def cards(self, job_id: str) -> bytes | None:
+        found: bytes | None = await self._reply(self._client().get(CARDS + job_id))
+        return found
+
+    async def want_cards(self, job_id: str, lasting_s: int) -> None:
+        await self._reply(self._client().eval(WANT, 1, WANTED, job_id, str(lasting_s)))
+
+    async def wanted_cards(self) -> Sequence[str]:
+        found = await self._reply(self._client().eval(WANTED_NOW, 1, WANTED))
+        return [job_id.decode(errors="replace") for job_id in found]
 
     async def count(self, names: Sequence[str], by: int, lasting_s: int) -> Sequence[int]:
         pipeline = self._client().pipeline()

@@ -1,9 +1,11 @@
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from pytest_django.fixtures import Settings
 
+from dashboard.celery_app import app
 from dashboard.fleet import jobs
 from dashboard.models import Job
 from dashboard.steering.registered import registry
@@ -20,6 +22,14 @@ NO_END_S = 10**9
 def _quick_passwords(settings: Settings) -> None:
     """The real hash is slow on purpose: a second per login, and here are hundreds."""
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+
+
+@pytest.fixture(autouse=True)
+def errands(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, ...]]:
+    """What a server asks of workers; there are none here."""
+    asked: list[tuple[Any, ...]] = []
+    monkeypatch.setattr(app, "send_task", lambda name, args, **_: asked.append((name, *args)))
+    return asked
 
 
 @pytest.fixture

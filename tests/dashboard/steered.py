@@ -4,19 +4,28 @@ from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
+from asgiref.sync import async_to_sync
+
 from collectors.formats import control, keys, wire
 from collectors.formats.asked import Applied, Asked, State
 from collectors.formats.control import Control
 from collectors.formats.wire import WINDOW_MS, Frame
 from dashboard.models import Job, TechniqueSetting
-from dashboard.steering import documents, rounds, switches
+from dashboard.steering import cards, computed, documents, switches
+from dashboard.steering.rounds import Steering
 from dashboard.steering.switches import Switch
 from dashboard.store.memory import MemoryStore
+from dashboard.worker.histories import Histories
 from dashboard.worker.job_leases import Leases
 from techniques.model import Mode
 from tests.factories import RUN_ID, START_MS, frame
 
 JOB = "orders.scored"
+
+
+def worker() -> Steering:
+    """As a process that has just been started."""
+    return Steering(Leases("a worker"), Histories())
 
 
 @dataclass
@@ -26,7 +35,7 @@ class World:
     now_ms: int = START_MS
     asked: Asked | None = None
     sent: int = field(default=0)
-    leases: Leases = field(default_factory=lambda: Leases("a worker"))
+    steering: Steering = field(default_factory=lambda: worker())
     technique: str = "echo"
     run_id: UUID = RUN_ID
 
@@ -47,7 +56,22 @@ class World:
         self.sent = (self.now_ms - START_MS) // WINDOW_MS
 
     def round(self) -> None:
-        rounds.steer(self.store, self.now_ms, self.leases)
+        self.steering.round(self.store, self.now_ms)
+
+    def restart_worker(self) -> None:
+        self.steering = worker()
+
+    def card(self) -> dict[str, Any]:
+        """As a page gets it, now."""
+        told = async_to_sync(computed.told)(self.store, self.job.pk)
+        return cards.cards(self.job, told, (self.technique,))[0]
+
+    def looked_at(self) -> dict[str, Any]:
+        """The card of a page that has been open for a while."""
+        self.card()
+        self.pass_s(5)
+        self.round()
+        return self.card()
 
     def obey(self, state: State = State.APPLIED, because: str = "") -> None:
         """As the agent does: the next frames say what became of the document in the store."""

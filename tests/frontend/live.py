@@ -40,6 +40,8 @@ class Live(StandIn):
     incidents: list[Any] | None = None
     cards: list[Any] | None = None
     distributions: Callable[[int, str], Any] | None = None
+    # What the newest window says of techniques.
+    asked: dict[str, Any] | None = None
 
     def start(self, query: str = "") -> None:
         self.api = self.answer
@@ -89,7 +91,8 @@ class Live(StandIn):
         """Sends what has come since the last call; `skip` batches are lost before it."""
         end_ms = self.edge_ms()
         self.seq += 1 + skip
-        self.send({"type": "windows", "seq": self.seq, **self.windows(self.sent_ms, end_ms)})
+        batch = {**self.windows(self.sent_ms, end_ms), "asked": self.asked}
+        self.send({"type": "windows", "seq": self.seq, **batch})
         self.sent_ms = end_ms
 
     def fetches(self) -> int:

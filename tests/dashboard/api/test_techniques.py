@@ -4,9 +4,13 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
+from kombu.exceptions import OperationalError
 
 from collectors.formats import control
+from dashboard import tasks
+from dashboard.celery_app import app, to_every_worker
 from dashboard.models import AuditEntry, Person, Role, TechniqueSetting
+from dashboard.steering import controllers
 from dashboard.store import StoreUnavailable
 from dashboard.store.memory import MemoryStore
 from tests.dashboard.steered import World
@@ -47,12 +51,54 @@ def test_a_card_says_what_the_technique_does_and_that_it_is_off(operator: Client
         "off",
         "off",
     )
-    assert card["conditions"] == {"hold": None, "why": "nothing is known of this job yet"}
+    assert card["conditions"] == {
+        "hold": None,
+        "why": "the worker has not looked at this job yet",
+    }
+    assert (card["computed_ms"], card["version"], card["document_version"]) == (None, 0, 0)
     assert [option["name"] for option in card["options"]] == ["word", "refuse", "times"]
     assert card["options"][2]["high"] == 3
 
 
-def test_a_figure_comes_as_data_or_not_at_all(operator: Client) -> None:
+def test_asking_for_cards_makes_the_worker_compute_them(operator: Client, world: World) -> None:
+    operator.get(CARDS)
+    world.pass_s(1)
+    world.round()
+
+    card = operator.get(CARDS).json()["items"][0]
+    assert card["conditions"] == {"hold": True, "why": "the job sends windows"}
+    assert card["computed_ms"] == world.now_ms
+
+
+def test_the_server_itself_asks_no_controller(
+    operator: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def asked(*_: object) -> None:
+        raise AssertionError("a controller ran in the server")
+
+    monkeypatch.setattr(controllers, "conditions", asked)
+    monkeypatch.setattr(controllers, "figure", asked)
+
+    assert operator.get(CARDS).status_code == 200
+    assert put(operator).status_code == 200
+
+
+def test_cards_come_from_the_database_while_redis_is_away(
+    operator: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def away(*_: object) -> None:
+        raise StoreUnavailable("away")
+
+    monkeypatch.setattr(MemoryStore, "cards", away)
+    card = operator.get(CARDS).json()["items"][0]
+
+    assert card["conditions"] == {"hold": None, "why": "Redis does not answer now"}
+
+
+def test_a_figure_comes_as_data_or_not_at_all(operator: Client, world: World) -> None:
+    operator.get(CARDS)
+    world.pass_s(1)
+    world.round()
     echo, shadowsync = operator.get(CARDS).json()["items"]
 
     assert echo["figure"] is None
@@ -70,6 +116,26 @@ def test_an_operator_switches_and_the_job_is_told_at_once(operator: Client, worl
     assert (response.json()["by"], response.json()["version"]) == ("olga", 1)
     assert control.decode(world.store.controls[ANNOUNCEMENT.job_id]).version == 1
     assert AuditEntry.objects.get().reason == "the tail"
+
+
+def test_a_switch_is_decided_on_without_waiting_for_a_tick(
+    operator: Client, world: World, errands: list[tuple[Any, ...]]
+) -> None:
+    put(operator)
+    assert errands == [(tasks.steer_job.name, world.job.pk)]
+    assert app.conf.task_routes[tasks.steer_job.name] == to_every_worker
+
+
+def test_a_broker_that_is_away_takes_no_switch_with_it(
+    operator: Client, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def away(*_: object, **__: object) -> None:
+        raise OperationalError("away")
+
+    monkeypatch.setattr(app, "send_task", away)
+
+    assert put(operator).status_code == 200
+    assert "will be steered with the next tick" in caplog.text
 
 
 def test_a_viewer_may_look_and_not_switch(world: World) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from collectors.formats import activity, keys
+from collectors.formats.asked import Applied, Asked, State
 from collectors.formats.keys import Stream
 from collectors.formats.wire import encode
 from dashboard.live.hub import QUEUED_BATCHES, Hub, Subscription
@@ -106,6 +107,25 @@ async def test_what_ended_comes_with_the_windows(store: MemoryStore) -> None:
     while len(kinds) < 2:
         kinds += [each["kind"] for each in (await received(subscription))["activities"]]
     assert kinds == ["compaction", "gc"]
+
+
+async def test_the_newest_windows_word_on_techniques_comes_with_its_batch(
+    store: MemoryStore,
+) -> None:
+    subscription = await Hub(store).subscribe(JOB)
+    held = Applied("echo", "act", State.APPLIED, 2)
+    append(store, 0, encode(frame(0, (10,), asked=Asked(1, True))))
+    append(store, 1, encode(frame(1, (10,), asked=Asked(2, True, (held,)))))
+    told = (await received(subscription))["asked"]
+    assert (told["version"], told["techniques"]["echo"]["state"]) == (2, "applied")
+
+
+async def test_a_batch_of_activities_alone_says_nothing_of_techniques(store: MemoryStore) -> None:
+    subscription = await Hub(store).subscribe(JOB)
+    store.append(keys.activities(JOB), START_MS, activity.encode(ACTIVITIES))
+    assert "asked" not in await received(subscription)
+    append(store, 0)
+    assert (await received(subscription))["asked"] is None
 
 
 class FlakyStore(MemoryStore):

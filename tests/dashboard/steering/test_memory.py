@@ -5,19 +5,15 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
-from asgiref.sync import async_to_sync
 from pytest_django.fixtures import Settings
 
 from collectors.formats.asked import State
 from dashboard.fleet import jobs
 from dashboard.models import Job, TechniqueDecision, TechniqueSetting
-from dashboard.series import view_loader
-from dashboard.steering import cards
 from dashboard.steering.registered import registry
 from dashboard.store.memory import MemoryStore
-from dashboard.worker.job_leases import Leases
 from tests.dashboard.steered import World
-from tests.factories import ANNOUNCEMENT, RUN_ID
+from tests.factories import ANNOUNCEMENT, RUN_ID, START_MS
 from tests.techniques.stepping import picture
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -35,7 +31,7 @@ def world(transactional_db: None, memory_store: MemoryStore, settings: Settings)
 def look(world: World, times: int = 1) -> None:
     """Controllers are asked every five seconds."""
     for _ in range(times):
-        world.pass_s(5 - world.now_ms / 1000 % 5)
+        world.pass_s(5)
         world.round()
 
 
@@ -44,15 +40,6 @@ def remembered(world: World) -> dict[str, Any]:
     assert found
     memory: dict[str, Any] = found.memory
     return memory
-
-
-def card(world: World) -> dict[str, Any]:
-    async def made() -> dict[str, Any]:
-        view = await view_loader.view(world.store, world.job.pk, world.now_ms)
-        found = await cards.cards(world.store, world.job, view, world.now_ms)
-        return next(card for card in found if card["name"] == "stepping")
-
-    return async_to_sync(made)()
 
 
 def test_a_controller_finds_again_what_it_remembered(world: World) -> None:
@@ -67,7 +54,7 @@ def test_a_controller_finds_again_what_it_remembered(world: World) -> None:
 def test_so_does_a_worker_that_was_started_again(world: World) -> None:
     world.switch("act")
     look(world, 2)
-    world.leases = Leases("a worker")
+    world.restart_worker()
     registry.cache_clear()
     look(world)
 
@@ -122,14 +109,27 @@ def test_an_option_that_came_later_is_as_usual(world: World) -> None:
     assert remembered(world)["looks"] == 1
 
 
+def test_a_late_tick_does_not_skip_a_look(world: World) -> None:
+    world.switch("act")
+    for _ in range(6):
+        world.pass_s(1.7)
+        world.round()
+
+    # At 1.7, 6.8 and so on: the first that comes five seconds after the one before.
+    assert [each.at_ms - START_MS for each in TechniqueDecision.objects.order_by("at_ms")] == [
+        1_700,
+        6_800,
+    ]
+
+
 def test_a_card_has_the_figure_of_its_technique(world: World) -> None:
-    before = card(world)["figure"]
+    before = world.looked_at()["figure"]
     assert (before["points"], before["mark"]) == ([], None)
     assert before["note"] == "It has not looked yet."
 
     world.switch("advise")
-    look(world, 2)
-    drawn = card(world)["figure"]
+    look(world)
+    drawn = world.looked_at()["figure"]
     assert (drawn["kind"], drawn["title"]) == ("points", "Looks")
     assert (drawn["x"], drawn["y"]["label"]) == ({"label": "look", "unit": ""}, "windows seen")
     assert [point["says"] for point in drawn["points"]] == ["look 1", "look 2"]
@@ -144,4 +144,4 @@ def test_a_figure_that_cannot_be_drawn_takes_no_card_with_it(
 
     monkeypatch.setattr(picture, "figure", broken)
 
-    assert card(world)["figure"] is None
+    assert world.looked_at()["figure"] is None

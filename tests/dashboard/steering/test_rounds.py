@@ -1,17 +1,13 @@
 """From a switch to what the job says, with the worker's rounds and the clock by hand."""
 
-from typing import Any
-
 import pytest
-from asgiref.sync import async_to_sync
 from pytest_django.fixtures import Settings
 
 from collectors.formats.asked import State
 from dashboard.alerts.events import Event
 from dashboard.fleet import job_list, job_summary
 from dashboard.models import AlertEvent, AuditEntry, TechniqueDecision
-from dashboard.series import view_loader
-from dashboard.steering import cards
+from dashboard.steering import documents
 from dashboard.steering.registered import registry
 from dashboard.steering.switches import Outdated
 from techniques.options import OptionFault
@@ -30,6 +26,18 @@ def test_a_switch_is_written_for_the_job_with_its_first_decision(world: World) -
     assert (wanted.mode, wanted.settings["word"], wanted.lease_ms) == ("act", "goodbye", 5_000)
     assert wanted.version == world.document.version
     assert world.decided() == [{"word": "goodbye", "refuse": False, "times": 1}]
+
+
+def test_one_job_is_steered_without_a_round(world: World) -> None:
+    world.switch("act")
+    world.pass_s(1)
+    world.steering.job(world.store, world.job.pk, world.now_ms)
+
+    assert world.document.techniques["echo"].mode == "act"
+    world.obey()
+    world.pass_s(1)
+    world.steering.job(world.store, world.job.pk, world.now_ms)
+    assert world.stand == ("applied", "")
 
 
 def test_it_is_asked_until_the_job_says_that_it_holds(world: World) -> None:
@@ -129,6 +137,26 @@ def test_advice_is_decided_and_shown_and_not_acted_on(world: World) -> None:
     assert world.stand == ("applied", "")
 
 
+def test_advice_that_an_operator_agrees_to_is_acted_on_at_once(world: World) -> None:
+    world.switch("advise", word="goodbye")
+    world.pass_s(1)
+    world.round()
+    world.switch("act", version=1, word="goodbye")
+
+    wanted = documents.document(world.job.pk, world.now_ms).techniques["echo"]
+    assert (wanted.mode, wanted.settings["word"]) == ("act", "goodbye")
+
+
+def test_advice_on_other_terms_is_not(world: World) -> None:
+    world.switch("advise", word="goodbye")
+    world.pass_s(1)
+    world.round()
+    world.pass_s(1)
+    world.switch("act", version=1, word="hello")
+
+    assert documents.document(world.job.pk, world.now_ms).techniques["echo"].mode == "advise"
+
+
 def test_the_same_decision_is_written_once(world: World) -> None:
     world.switch("act")
     for _ in range(12):
@@ -224,7 +252,7 @@ def test_the_effect_compares_blocks_before_with_blocks_since(world: World) -> No
     world.round()
     world.pass_s(120, latency_ms=25)
 
-    card = shown(world)
+    card = world.looked_at()
     assert card["state"] == "applied"
     assert card["effect"]["before"]["p99"] == pytest.approx(100, rel=0.01)
     assert card["effect"]["after"]["p99"] == pytest.approx(25, rel=0.01)
@@ -241,14 +269,5 @@ def test_without_anything_before_there_is_no_effect_to_tell(world: World) -> Non
     world.round()
     world.pass_s(60)
 
-    card = shown(world)
+    card = world.looked_at()
     assert card["effect"] is None
-
-
-def shown(world: World) -> dict[str, Any]:
-    async def made() -> dict[str, Any]:
-        view = await view_loader.view(world.store, world.job.pk, world.now_ms)
-        found = await cards.cards(world.store, world.job, view, world.now_ms)
-        return next(card for card in found if card["name"] == "echo")
-
-    return async_to_sync(made)()

@@ -255,6 +255,10 @@ async def test_a_redis_that_is_away_is_unavailable_and_then_back(redis: RedisSer
         store.tell_looked({JOB: 1}, {JOB: ""}),
         store.looked(),
         store.failures(),
+        store.put_cards(JOB, b"{}", 60),
+        store.cards(JOB),
+        store.want_cards(JOB, 60),
+        store.wanted_cards(),
     ):
         with pytest.raises(StoreUnavailable):
             await call
@@ -280,3 +284,24 @@ async def test_what_is_asked_of_a_job_replaces_what_was(tried: Tried) -> None:
     await tried.store.put_control(JOB, b"two")
     assert tried.control(JOB) == b"two"
     assert tried.control("other.job") is None
+
+
+async def test_cards_replace_those_before_and_are_gone_after_their_time(tried: Tried) -> None:
+    assert await tried.store.cards(JOB) is None
+    await tried.store.put_cards(JOB, b"one", 60)
+    await tried.store.put_cards(JOB, b"two", 60)
+    assert await tried.store.cards(JOB) == b"two"
+    assert await tried.store.cards("other.job") is None
+    await tried.store.put_cards(JOB, b"three", 1)
+    await asyncio.sleep(1.1)
+    assert await tried.store.cards(JOB) is None
+
+
+async def test_cards_are_wanted_for_a_while_after_somebody_looked(tried: Tried) -> None:
+    assert list(await tried.store.wanted_cards()) == []
+    await tried.store.want_cards(JOB, 1)
+    await tried.store.want_cards("other.job", 60)
+    assert set(await tried.store.wanted_cards()) == {JOB, "other.job"}
+    # Redis counts whole seconds.
+    await asyncio.sleep(2.1)
+    assert list(await tried.store.wanted_cards()) == ["other.job"]

@@ -1,6 +1,6 @@
 /** The page of one incident: what it is, what helps, and the windows that show it. */
 
-import { apiUrl, getJson, jobUrl, sendJson } from "../core/api.js";
+import { apiUrl, getJson, jobUrl, sendJson, socketUrl } from "../core/api.js";
 import { choice } from "../core/choice.js";
 import { ask } from "../core/dialog.js";
 import { element, part, setText } from "../core/dom.js";
@@ -11,6 +11,7 @@ import { wireKeys } from "../job/keys.js";
 import { PANELS, presentIn } from "../chart/panels.js";
 import { remedy } from "./remedy.js";
 import { mayOperate } from "../core/role.js";
+import { SteadySocket } from "../core/socket.js";
 import { tableOne } from "./tableone.js";
 import { Techniques } from "../job/techniques.js";
 import { clockTime, dateTime, windowTime, zoneName } from "../core/times.js";
@@ -43,6 +44,7 @@ const zoomed = new Zoomed({
 });
 let incident = null;
 let techniques = null; // the card of the one that helps
+let listening = null; // to the job, while somebody waits for its answer
 let told = "";
 let pickedMs = Number(asked.get("at")) || null; // the start of the occurrence chosen; null follows the newest
 let panels = asked.get("panels") === "all" ? "all" : "kind";
@@ -162,11 +164,26 @@ async function act(name) {
 
 function showRemedy() {
   const { technique } = incident;
-  const say = (cards) => part("remedy").replaceChildren(...remedy(technique, cards));
+  const say = (cards) => {
+    part("remedy").replaceChildren(...remedy(technique, cards));
+    listen(cards?.some(({ state }) => state === "asked"));
+  };
   say(null);
   if (!technique) return;
   techniques = new Techniques({ jobPath: zoomed.jobPath, nowMs: () => Date.now(), zone: chosenZone, only: technique, onCards: say });
   techniques.poll();
+}
+
+function listen(awaited) {
+  if (awaited && !listening) {
+    const onMessage = ({ asked: said }) => said !== undefined && techniques.hear(said);
+    // Where the job cannot be heard, the card is asked for again and again all the same.
+    listening = new SteadySocket(socketUrl(zoomed.jobPath), { onMessage, onDown: () => {}, onRefused: () => {} });
+    listening.open();
+  } else if (!awaited && listening) {
+    listening.close();
+    listening = null;
+  }
 }
 
 function showOccurrences() {

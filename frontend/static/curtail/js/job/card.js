@@ -16,6 +16,7 @@ export function card(item, { zone, nowMs, unfolded, onMode }) {
     element("div", { class: "card-head" }, element("h3", { id: `${item.name}-title` }, item.title), modes(item, onMode)),
     element("p", {}, item.sentence),
     state(item, nowMs),
+    failure(item),
     conditions(item),
     chosenOptions(item),
     decision(item, zone, unfolded),
@@ -48,6 +49,10 @@ function state({ mode, state: now, because, since_ms, by }, nowMs) {
     refused: `${asked} refused because ${because || "the job did not say."}`,
   };
   return element("p", { class: "card-state", role: "status" }, words[now] ?? now);
+}
+
+function failure({ failure: said }) {
+  return said ? element("p", { class: "card-failure" }, `The worker has trouble with this job: ${sentence(said)}`) : null;
 }
 
 function conditions({ conditions: { hold, why }, needs }) {

@@ -104,6 +104,7 @@ const incidents = new Incidents({
 
 function take(batch, skip) {
   scene.take(batch, skip);
+  if (batch.asked !== undefined) techniques.hear(batch.asked);
   if (wanted && skip) {
     const range = wanted;
     wanted = null;

@@ -6,10 +6,13 @@ import { ask } from "../core/dialog.js";
 import { element, part, setText } from "../core/dom.js";
 import { fill, optionsOf } from "./options.js";
 import { age } from "../core/format.js";
+import { toldBy } from "./standing.js";
 
 const EVERY_MS = 5000;
-// What was asked is applied within moments; the user waits for it.
-const EVERY_ASKED_MS = 1000;
+// Something is to come within moments, and the user waits for it.
+const EVERY_AWAITED_MS = 1000;
+// What the job said longer ago need not be so any more.
+const HEARD_MS = 3000;
 const EVERY_WITHOUT_MS = 60_000;
 // One click is meant to be enough: more than these wait behind a heading.
 const FEW_OPTIONS = 4;
@@ -27,6 +30,8 @@ export class Techniques {
   #items = [];
   #shown = "";
   #next = null;
+  #heard = null; // what the job's newest frame says, and when that came
+  #polledFor = 0; // the version of the control document that was last asked about
 
   constructor({ jobPath, nowMs, zone, only = null, onCards = () => {} }) {
     this.jobPath = jobPath;
@@ -46,27 +51,57 @@ export class Techniques {
     let waitMs = EVERY_MS;
     try {
       const { items } = await getJson(apiUrl(`${this.jobPath}/techniques`));
-      this.#items = items.filter(({ name }) => !this.only || name === this.only);
-      this.onCards(this.#items);
+      this.#items = items;
       this.render();
     } catch (error) {
       // What was last heard stays, and the page's status says that the server is away.
       if (error.status === 404) waitMs = EVERY_WITHOUT_MS;
     }
-    if (this.#items.some(({ state }) => state === "asked")) waitMs = EVERY_ASKED_MS;
+    if (this.#current().some((item) => this.#awaited(item))) waitMs = EVERY_AWAITED_MS;
+    clearTimeout(this.#next); // another poll may have been faster
     this.#next = setTimeout(() => (document.hidden ? this.#later() : this.poll()), waitMs);
   }
 
+  /** What the job's newest frame says of techniques; null as long as nothing was asked of it. */
+  hear(asked) {
+    const before = this.#standings();
+    this.#heard = { asked, atMs: performance.now() };
+    if (this.#items.length === 0) return;
+    this.render();
+    // Decision and effect come with the card; and a version that no card has is somebody's change.
+    const known = Math.max(...this.#items.map(({ document_version: version }) => version ?? 0));
+    const isNew = asked !== null && asked.version > Math.max(known, this.#polledFor);
+    if (isNew) this.#polledFor = asked.version;
+    if (isNew || this.#standings() !== before) this.poll();
+  }
+
+  #current() {
+    const hears = this.#heard && performance.now() - this.#heard.atMs < HEARD_MS;
+    const items = this.#items.filter(({ name }) => !this.only || name === this.only);
+    return hears ? items.map((item) => toldBy(this.#heard.asked, item)) : items;
+  }
+
+  #standings() {
+    return this.#current().map(({ state }) => state).join();
+  }
+
+  #awaited({ state, computed_ms: computedMs }) {
+    const hears = this.#heard && performance.now() - this.#heard.atMs < HEARD_MS;
+    return (state === "asked" && !hears) || computedMs === null;
+  }
+
   render(again = false) {
-    this.root.hidden = this.#items.length === 0;
-    this.#summary(part("techniques-link"));
-    const told = JSON.stringify([this.#items, this.zone()]);
+    const items = this.#current();
+    this.root.hidden = items.length === 0;
+    this.#summary(part("techniques-link"), items);
+    const told = JSON.stringify([items, this.zone()]);
     if (told === this.#shown && !again) return;
     this.#shown = told;
+    this.onCards(items);
     const focused = this.list.contains(document.activeElement) ? document.activeElement.dataset.of : null;
     const unfolded = new Set([...this.list.querySelectorAll("details[open]")].map(({ dataset }) => dataset.of));
     this.list.replaceChildren(
-      ...this.#items.map((item) =>
+      ...items.map((item) =>
         card(item, { zone: this.zone(), nowMs: this.nowMs(), unfolded, onMode: (mode) => this.#change(item, mode) }),
       ),
     );
@@ -75,11 +110,11 @@ export class Techniques {
     this.wanted = null;
   }
 
-  #summary(link) {
+  #summary(link, items) {
     if (!link) return;
     link.hidden = this.root.hidden;
     const said = ["act", "advise"]
-      .map((mode) => [mode, this.#items.filter((item) => item.mode === mode).length])
+      .map((mode) => [mode, items.filter((item) => item.mode === mode).length])
       .filter(([, number]) => number > 0)
       .map(([mode, number]) => `${number} ${mode}`);
     setText(link, `Techniques: ${said.join(", ") || "all off"}`);

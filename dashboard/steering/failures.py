@@ -1,0 +1,40 @@
+"""What went wrong with a job stays with that job: it is logged, counted and said on its cards."""
+
+import logging
+from collections import Counter
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+
+from dashboard.store import StoreUnavailable
+
+log = logging.getLogger(__name__)
+
+
+class Failures:
+    def __init__(self) -> None:
+        self._counts: Counter[str] = Counter()
+        self._said: dict[str, str] = {}
+
+    @contextmanager
+    def kept_to(self, job_id: str) -> Iterator[None]:
+        """Goes on with what comes after, whatever is thrown inside; only a store that is away ends
+        the round, for every job alike."""
+        try:
+            yield
+        except StoreUnavailable:
+            raise
+        except Exception as error:
+            self._counts[job_id] += 1
+            self._said[job_id] = f"{type(error).__name__}: {error}"[:200]
+            log.exception("steering %s failed, for the %d. time", job_id, self._counts[job_id])
+
+    def count(self, job_id: str) -> int:
+        return self._counts[job_id]
+
+    def latest(self, job_id: str) -> str:
+        """Of the round that is under way, "" where nothing failed in it."""
+        return self._said.get(job_id, "")
+
+    def begin_round(self, job_ids: Collection[str]) -> None:
+        self._said = {}
+        self._counts = Counter({j: n for j, n in self._counts.items() if j in job_ids})
