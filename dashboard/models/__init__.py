@@ -8,6 +8,7 @@ from dashboard.models.people import Person, Role, assigned_role, role_of
 from dashboard.models.slos import Slo
 from dashboard.models.tags import Tag
 from dashboard.models.techniques import (
+    ClusterLease,
     ControlDocument,
     Stand,
     TechniqueDecision,
@@ -20,6 +21,7 @@ __all__ = [
     "AppendOnly",
     "Attempt",
     "AuditEntry",
+    "ClusterLease",
     "ControlDocument",
     "Delivery",
     "Endpoint",

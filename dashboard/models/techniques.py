@@ -55,6 +55,23 @@ class TechniqueSetting(models.Model):
         return f"{self.job_id} {self.technique} {self.mode}"
 
 
+class ClusterLease(models.Model):
+    """Since when a technique of cluster scope decides for the jobs of a label: what it decided
+    holds while this is renewed."""
+
+    technique = models.CharField(max_length=60)
+    label = models.CharField(max_length=200)
+    renewed_ms = models.BigIntegerField()
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["technique", "label"], name="one_lease_per_cluster")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.technique} {self.label}"
+
+
 class TechniqueDecision(models.Model):
     """What a controller decided, each time that it changed its mind."""
 

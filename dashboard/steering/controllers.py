@@ -9,7 +9,7 @@ from dashboard.models import Job, TechniqueDecision, TechniqueSetting
 from dashboard.models.techniques import Stand
 from dashboard.steering import documents
 from dashboard.steering.registered import options, registry
-from techniques.model import Conditions, Decision, Evidence, Figure, Mode, Past
+from techniques.model import Conditions, Decision, Evidence, Figure, Mode, Options, Past
 from techniques.view import View
 
 log = logging.getLogger(__name__)
@@ -35,17 +35,25 @@ def figure(technique: str, view: View, decided: TechniqueDecision | None) -> Fig
 def decide(setting: TechniqueSetting, view: View, run: str, now_ms: int) -> bool:
     """Writes a decision down where it differs from the one before, and says whether it did. `run`
     is the job's. Whatever the controller throws is the caller's to keep to this job."""
-    before = documents.latest_decision(setting.job_id, setting.technique, setting.changed_ms)
-    technique = registry().techniques[setting.technique]
-    given = options(technique, setting.options)
     controller = registry().controller(setting.technique)
-    decision = controller.decide(view, given, _past(setting, before, run))
-    if decision is None or _is_same(before, decision):
-        return False
-    return _write(setting, decision, now_ms)
+    decision = controller.decide(view, given(setting), past(setting, run))
+    return decision is not None and keep(setting, decision, now_ms)
 
 
-def _past(setting: TechniqueSetting, before: TechniqueDecision | None, run: str) -> Past:
+def keep(setting: TechniqueSetting, decision: Decision, now_ms: int) -> bool:
+    """Writes a decision down where it differs from the one before, and says whether it did. Raises
+    `SettingFault` where it is not what the technique says that its settings are."""
+    registry().techniques[setting.technique].settings.check(decision.settings)
+    before = documents.latest_decision(setting.job_id, setting.technique, setting.changed_ms)
+    return not _is_same(before, decision) and _write(setting, decision, now_ms)
+
+
+def given(setting: TechniqueSetting) -> Options:
+    return options(registry().techniques[setting.technique], setting.options)
+
+
+def past(setting: TechniqueSetting, run: str) -> Past:
+    before = documents.latest_decision(setting.job_id, setting.technique, setting.changed_ms)
     return Past(
         mode=Mode(setting.mode),
         run=run,

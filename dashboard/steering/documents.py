@@ -6,9 +6,10 @@ from collectors.formats import control
 from collectors.formats.control import Control, Wanted
 from dashboard.models import Job, TechniqueDecision, TechniqueSetting
 from dashboard.models.techniques import ControlDocument
+from dashboard.steering import cluster_lease
 from dashboard.steering.registered import registry
 from dashboard.store import Store
-from techniques.model import Mode
+from techniques.model import Mode, Scope
 
 
 def next_version(job: Job) -> int:
@@ -25,7 +26,7 @@ def document(job_id: str, now_ms: int) -> Control:
     return Control(
         version=written.version if written else 0,
         renewed_ms=now_ms,
-        techniques={each.technique: _wanted(each) for each in settings if _is_asked(each)},
+        techniques={each.technique: _wanted(each, now_ms) for each in settings if _is_asked(each)},
     )
 
 
@@ -38,13 +39,16 @@ def _is_asked(setting: TechniqueSetting) -> bool:
     return setting.mode != Mode.OFF and setting.technique in registry().techniques
 
 
-def _wanted(setting: TechniqueSetting) -> Wanted:
+def _wanted(setting: TechniqueSetting, now_ms: int) -> Wanted:
+    technique = registry().techniques[setting.technique]
     decided = latest_decision(setting.job_id, setting.technique, setting.changed_ms)
+    # What was decided for a whole cluster holds for all of its jobs or for none.
+    holds = technique.scope == Scope.JOB or cluster_lease.holds(setting, now_ms)
     return Wanted(
         # Without a decision there is nothing to act on yet.
-        mode=setting.mode if decided else Mode.ADVISE,
+        mode=setting.mode if decided and holds else Mode.ADVISE,
         version=setting.document_version,
-        lease_ms=registry().techniques[setting.technique].lease_ms,
+        lease_ms=technique.lease_ms,
         settings=decided.settings if decided else {},
     )
 

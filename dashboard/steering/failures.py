@@ -16,7 +16,7 @@ class Failures:
         self._said: dict[str, str] = {}
 
     @contextmanager
-    def kept_to(self, job_id: str) -> Iterator[None]:
+    def kept_to(self, *job_ids: str) -> Iterator[None]:
         """Goes on with what comes after, whatever is thrown inside; only a store that is away ends
         the round, for every job alike."""
         try:
@@ -24,9 +24,10 @@ class Failures:
         except StoreUnavailable:
             raise
         except Exception as error:
-            self._counts[job_id] += 1
-            self._said[job_id] = f"{type(error).__name__}: {error}"[:200]
-            log.exception("steering %s failed, for the %d. time", job_id, self._counts[job_id])
+            self._counts.update(job_ids)
+            self._said |= dict.fromkeys(job_ids, f"{type(error).__name__}: {error}"[:200])
+            times = max(self._counts[job_id] for job_id in job_ids)
+            log.exception("steering %s failed, for the %d. time", ", ".join(job_ids), times)
 
     def count(self, job_id: str) -> int:
         return self._counts[job_id]

@@ -17,6 +17,7 @@ from dashboard.models import TechniqueSetting
 from dashboard.models.techniques import Stand
 from dashboard.steering import controllers, documents, effects, notifications
 from dashboard.steering.card_rounds import CardRounds
+from dashboard.steering.clusters import Clusters
 from dashboard.steering.failures import Failures
 from dashboard.steering.registered import registry
 from dashboard.steering.status import status
@@ -24,7 +25,7 @@ from dashboard.store import Store
 from dashboard.worker.histories import Histories, Newest, the_histories
 from dashboard.worker.job_leases import Leases, the_leases
 from dashboard.worker.loop import run
-from techniques.model import Mode
+from techniques.model import Mode, Scope
 
 # A job whose newest frame is older does not run.
 NEWEST_MS = 3_000
@@ -41,6 +42,7 @@ class Steering:
         self._histories = histories
         self.failures = Failures()
         self._cards = CardRounds(leases, histories, self.failures)
+        self._clusters = Clusters(leases, histories, self.failures, histories.empty())
         # By setting and its version.
         self._looked_ms: dict[tuple[int, int], int] = {}
 
@@ -58,6 +60,9 @@ class Steering:
                 with self.failures.kept_to(job_id):
                     self._look(store, job_id, ours[job_id], now_ms)
         self._keep_leases(store)
+        for job_id in self._clusters.round(store, now_ms):
+            with self.failures.kept_to(job_id):
+                self._renew(store, job_id, now_ms)
         self._cards.round(store, ours, now_ms)
 
     def job(self, store: Store, job_id: str, now_ms: int) -> None:
@@ -114,7 +119,8 @@ class Steering:
         return False
 
     def _is_due(self, setting: TechniqueSetting, now_ms: int) -> bool:
-        if setting.mode == Mode.OFF or setting.technique not in registry().techniques:
+        technique = registry().techniques.get(setting.technique)
+        if setting.mode == Mode.OFF or technique is None or technique.scope == Scope.CLUSTER:
             return False
         looked_ms = self._looked_ms.get((setting.pk, setting.version))
         if looked_ms is None or now_ms - looked_ms >= DECIDES_EVERY_MS:

@@ -77,6 +77,10 @@ class Histories:
         self._jobs: dict[str, _Job] = {}
         self._now_ms = 0
 
+    def empty(self) -> "Histories":
+        """Others that read the same."""
+        return Histories(self._reads, self._promises_ms)
+
     def read(self, store: Store, job_ids: Sequence[str], now_ms: int) -> None:
         """Feeds what came of these jobs since they were read last, two minutes at most. May raise
         `StoreUnavailable`."""
