@@ -98,6 +98,7 @@ class Assembler:
         self._next_window = now_ms // WINDOW_MS
         self._windows: dict[int, _Window] = {}
         self._jobs: dict[str, _Job] = {}
+        self._over: list[str] = []
         self._losses: dict[str, Losses] = {}
         self._lost_on_link = 0
         self._lost_activities = 0
@@ -105,12 +106,14 @@ class Assembler:
         self._stores = StateStores()
         self._scheduling = Scheduling()
 
-    def start(self, running: Running) -> None:
+    def start(self, running: Running) -> bool:
+        """False where it is told twice, as a new collector is told of everything."""
         if before := self._jobs.get(running.query_id):
             if before.running == running:
-                return  # told twice, as a new collector is told of everything
+                return False
             self._stores.forget_run(before.running.run_id)
         self._jobs[running.query_id] = _Job(running)
+        return True
 
     def terminate(self, query_id: str, run_id: str, now_ms: int) -> None:
         """The windows up to now still get their frames: the last batch is in one of them."""
@@ -118,9 +121,10 @@ class Assembler:
         if job and job.running.run_id == run_id:
             job.last_window = now_ms // WINDOW_MS
 
-    def knows(self, run_id: str) -> bool:
-        """Until the last window of the run has closed."""
-        return any(job.running.run_id == run_id for job in self._jobs.values())
+    def over(self) -> list[str]:
+        """The runs whose last window has closed since this was asked."""
+        over, self._over = self._over, []
+        return over
 
     def lost_on_link(self, total: int) -> None:
         self._lost_on_link = total
@@ -302,6 +306,7 @@ class Assembler:
     def _forget_ended(self) -> None:
         for query_id, job in list(self._jobs.items()):
             if job.last_window is not None and job.last_window < self._next_window:
+                self._over.append(job.running.run_id)
                 self._stores.forget_run(job.running.run_id)
                 self._scheduling.forget(query_id)
                 del self._jobs[query_id]

@@ -4,41 +4,23 @@ import json
 import logging
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from dataclasses import dataclass, replace
+from typing import Any
 
 from collectors.formats import activity, keys, parts, wire
 from collectors.formats.announcement import Announcement
 from collectors.formats.codec import Garbled
-from collectors.formats.collector_load import CollectorLoad
-from collectors.formats.keys import Stream
 from collectors.process import footprint
 from collectors.process.agent import Agent, Status
+from collectors.process.announcer import Announcer
 from collectors.process.assembly import Assembler, Closed, Running
 from collectors.process.events import progress, task_messages
 from collectors.process.facts import Facts
 from collectors.process.link import Kind, Message
-from collectors.process.pulse_taker import PulseTaker
+from collectors.process.outbox import Outbox
 from techniques.registry import Registry
 
 log = logging.getLogger("curtail.collector")
-
-HEARTBEAT_MS = 1_000
-END_REASON_CHARS = 2_000
-
-
-class Outbox(Protocol):
-    """Where frames go; `collectors.process.shipper.Shipper` in a real application."""
-
-    @property
-    def dropped(self) -> int: ...
-    @property
-    def waiting(self) -> int: ...
-    def shipped(self, stream: Stream) -> int: ...
-    def ship(self, stream: Stream, at_ms: int, payload: bytes, holds: int = 1) -> None: ...
-    def announce(self, announcement: Announcement) -> None: ...
-    def watch(self, job_id: str) -> None: ...
-    def unwatch(self, job_id: str) -> None: ...
 
 
 @dataclass(frozen=True)
@@ -47,15 +29,6 @@ class Application:
     application_id: str
     spark_version: str
     driver_host: str
-
-
-@dataclass
-class _Run:
-    """What is said of a job until its next run, or until the last window of this one closed."""
-
-    query_id: str
-    announced: Announcement
-    taker: PulseTaker = field(default_factory=PulseTaker)
 
 
 class Collector:
@@ -73,19 +46,13 @@ class Collector:
         self._outbox = outbox
         self._tell = tell
         self._now_ms = now_ms
-        self._cpu_us = cpu_us
-        self._resident_bytes = resident_bytes
         self._lock = threading.Lock()
         self._facts = Facts()
         self._assembler = Assembler(now_ms(), self._facts)
         self._application = Application("unnamed", "", "", "")
         self._agent = Agent(techniques or Registry(), self._facts, now_ms())
+        self._announcer = Announcer(outbox, cpu_us, resident_bytes)
         self._documents: dict[str, bytes] = {}
-        self._runs: dict[str, _Run] = {}
-        self._heartbeat_ms = 0
-        self._heartbeat_cpu_us = 0
-        self._busy_share: float | None = None
-        self._resident: int | None = None
         self.unreadable = 0
 
     def handle(self, message: Message) -> None:
@@ -110,61 +77,27 @@ class Collector:
     def tick(self) -> None:
         now_ms = self._now_ms()
         with self._lock:
-            cpu_us = self._cpu_us()
             edition = self._agent.tell(now_ms)
             for closed in self._assembler.close(now_ms, self._outbox.dropped, self.unreadable):
-                self._ship(closed, cpu_us, now_ms)
-            if now_ms - self._heartbeat_ms >= HEARTBEAT_MS:
-                self._beat(now_ms, cpu_us)
-            self._let_go(now_ms)
+                self._ship(closed, now_ms)
+            self._announcer.tick(now_ms)
+            for run_id in self._assembler.over():
+                self._announcer.close(run_id, now_ms)
         if edition is not None:
             self._tell(edition)
 
-    def _ship(self, closed: Closed, cpu_us: int, now_ms: int) -> None:
+    def _ship(self, closed: Closed, now_ms: int) -> None:
         job_id, frame, ended = closed
         frame = replace(
             frame,
-            collector=self._load(job_id, cpu_us),
+            collector=self._announcer.load(job_id),
             asked=self._agent.asked(job_id, now_ms),
         )
         self._outbox.ship(keys.frames(job_id), frame.start_ms, wire.encode(frame))
         if ended:
             payload = activity.encode(ended)
             self._outbox.ship(keys.activities(job_id), frame.start_ms, payload, holds=len(ended))
-        run = self._runs.get(job_id)
-        if run and run.announced.run_id == str(frame.run_id):
-            run.taker.add(frame, committed=frame.committed, ended=ended)
-
-    def _beat(self, now_ms: int, cpu_us: int) -> None:
-        if self._heartbeat_ms:
-            used_us = cpu_us - self._heartbeat_cpu_us
-            self._busy_share = used_us / ((now_ms - self._heartbeat_ms) * 1000)
-        self._heartbeat_ms, self._heartbeat_cpu_us = now_ms, cpu_us
-        self._resident = self._resident_bytes()
-        for run in self._runs.values():
-            if not run.announced.ended_ms:
-                self._announce(run, now_ms)
-
-    def _let_go(self, now_ms: int) -> None:
-        """Of runs that ended, once their last window has closed: their totals are final now."""
-        for job_id, run in list(self._runs.items()):
-            if run.announced.ended_ms and not self._assembler.knows(run.announced.run_id):
-                self._announce(run, now_ms)
-                del self._runs[job_id]
-
-    def _announce(self, run: _Run, now_ms: int) -> None:
-        load = self._load(run.announced.job_id, self._cpu_us())
-        pulse = run.taker.pulse(load, self._busy_share)
-        self._outbox.announce(replace(run.announced, heartbeat_ms=now_ms, pulse=pulse))
-
-    def _load(self, job_id: str, cpu_us: int) -> CollectorLoad:
-        return CollectorLoad(
-            shipped_frames=self._outbox.shipped(keys.frames(job_id)),
-            shipped_activities=self._outbox.shipped(keys.activities(job_id)),
-            waiting_entries=self._outbox.waiting,
-            cpu_us=cpu_us,
-            resident_bytes=self._resident,
-        )
+        self._announcer.add(job_id, frame, ended)
 
     def _handle(self, message: Message) -> None:
         match message.kind:
@@ -224,32 +157,19 @@ class Collector:
             started_ms=event["started_ms"],
             heartbeat_ms=self._now_ms(),
         )
-        known = self._runs.get(announcement.job_id)
-        if not known or known.announced.run_id != announcement.run_id:
-            self._runs = {k: r for k, r in self._runs.items() if r.query_id != event["query_id"]}
-            known = _Run(event["query_id"], announcement)
-            self._runs[announcement.job_id] = known
-        self._announce(known, self._now_ms())
-        self._assembler.start(
-            Running(event["query_id"], event["run_id"], announcement.job_id, event["started_ms"])
-        )
-        self._agent.start(announcement.job_id, event["query_id"], event["run_id"])
-        self._documents.pop(announcement.job_id, None)  # a new run hears it afresh
-        self._outbox.watch(announcement.job_id)
-
-    def _forget_control(self, job_id: str) -> None:
-        self._agent.end(job_id, self._now_ms())
-        self._outbox.unwatch(job_id)
-        self._documents.pop(job_id, None)
+        job_id, run_id = announcement.job_id, announcement.run_id
+        running = Running(event["query_id"], run_id, job_id, event["started_ms"])
+        if self._assembler.start(running):
+            self._announcer.start(event["query_id"], announcement)
+        self._agent.start(job_id, event["query_id"], run_id)
+        self._documents.pop(job_id, None)  # a new run hears it afresh
+        self._outbox.watch(job_id)
 
     def _terminated(self, event: dict[str, Any]) -> None:
-        for run in self._runs.values():
-            if run.announced.run_id == event["run_id"]:
-                self._forget_control(run.announced.job_id)
-                run.announced = replace(
-                    run.announced,
-                    ended_ms=event["ended_ms"],
-                    end_reason=event["reason"][:END_REASON_CHARS],
-                )
-                self._announce(run, self._now_ms())
-        self._assembler.terminate(event["query_id"], event["run_id"], self._now_ms())
+        now_ms, run_id = self._now_ms(), event["run_id"]
+        job_id = self._announcer.end(run_id, event["ended_ms"], event["reason"], now_ms)
+        if job_id is not None:
+            self._agent.end(job_id, now_ms)
+            self._outbox.unwatch(job_id)
+            self._documents.pop(job_id, None)
+        self._assembler.terminate(event["query_id"], run_id, now_ms)

@@ -258,4 +258,5 @@ def test_a_query_that_is_told_of_twice_keeps_its_pulse(world: World) -> None:
     world.tell(Kind.QUERY_PROGRESS, progress(1, 100, START_MS + 10))
     world.pass_windows(6)
     world.tell(Kind.QUERY_STARTED, STARTED)
+    world.pass_windows(20)
     assert world.pulse.rows_in == 100
