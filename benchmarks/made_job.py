@@ -65,6 +65,8 @@ def _executor(chance: random.Random, at: int) -> ExecutorSample:
     values = {metric.id: chance.randrange(20_000) for metric in METRICS}
     values[BY_NAME["host_cpu"].id] = min(1_000, max(0, round(chance.gauss(500, 90))))
     values[BY_NAME["psi_io_full_us"].id] = chance.randrange(2_000)
+    values[BY_NAME["host_runnable"].id] = chance.randrange(6)
+    values[BY_NAME["process_cores"].id] = 4
     return ExecutorSample(str(at), f"node-{at % 2}.example", values)
 
 

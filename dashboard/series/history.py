@@ -4,7 +4,7 @@ Reading two minutes of frames anew every second would cost more than all detecto
 arrays are kept and moved along.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from dashboard.series.executor_history import ExecutorHistory
 from dashboard.series.interval_history import IntervalHistory
 from dashboard.series.pool_history import PoolHistory
 from dashboard.series.tracks import Tracks
-from techniques.view import BASIC, EVERYTHING, Reads, Resource, ResourceKind, Traffic, View
+from techniques.view import BASIC, EVERYTHING, Floats, Reads, Resource, ResourceKind, Traffic, View
 
 # What detection, controllers and cards look back on.
 LOOKS_BACK_MS = 120_000
@@ -77,8 +77,14 @@ class History:
     def __init__(self, windows: int, reads: frozenset[Reads] = EVERYTHING) -> None:
         self._windows = windows
         self._reads = reads
+        # Asked once and not with every frame: the hash of an enum takes longer than the rest.
+        self._takes = [take for each, take in self._takers().items() if each in reads]
         self._series: Tracks[str] = Tracks(windows)
-        self._use: Tracks[Resource] = Tracks(windows)
+        # By host, and by executor.
+        self._cpu: Tracks[str] = Tracks(windows)
+        self._io: Tracks[str] = Tracks(windows)
+        self._run_queue: Tracks[str] = Tracks(windows)
+        self._gc: Tracks[str] = Tracks(windows)
         self._pools = PoolHistory(windows)
         self._intervals = IntervalHistory(windows, Reads.TASKS in reads)
         self._executors = ExecutorHistory()
@@ -108,7 +114,8 @@ class History:
                 self._first = frames[0].window
         for frame in frames:
             if self._after - frame.window <= self._windows:
-                self._take(frame)
+                for take in self._takes:
+                    take(frame)
         by_kind: dict[Kind, list[Activity]] = {}
         for each in ended:
             by_kind.setdefault(each.kind, []).append(each)
@@ -132,7 +139,11 @@ class History:
             p999_ms=series.last("p999", known),
             backlog_rows=series.last("backlog", known),
             waiting_tasks=series.last("waiting", known),
-            use={resource: self._use.last(resource, known) for resource in self._use},
+            use={
+                Resource(kind, where): used.last(where, known)
+                for kind, used in self._use()
+                for where in used
+            },
             queues=pool_history.queues(pools),
             intervals=self._intervals.intervals(),
             cores=self._cores,
@@ -146,7 +157,8 @@ class History:
     def _move_to(self, after: int) -> None:
         self._after = after
         self._series.move_to(after)
-        self._use.move_to(after)
+        for _, used in self._use():
+            used.move_to(after)
         self._pools.move_to(after)
 
     def _drop_before(self, oldest_ms: int) -> None:
@@ -155,23 +167,38 @@ class History:
         self._executors.drop_before(oldest_ms)
         self._traffic.drop_before(oldest_ms)
 
-    def _take(self, frame: Frame) -> None:
-        reads = self._reads
-        if Reads.SERIES in reads:
-            self._take_series(frame)
-        if Reads.RESOURCES in reads:
-            self._take_use(frame)
-        if Reads.EXECUTORS in reads:
-            self._executors.take(frame.window, frame.executors)
-        if frame.pools and Reads.POOLS in reads:
+    def _takers(self) -> dict[Reads, Callable[[Frame], None]]:
+        """What takes each part of a frame; intervals and tasks are not in frames."""
+        return {
+            Reads.SERIES: self._take_series,
+            Reads.RESOURCES: self._take_use,
+            Reads.POOLS: self._take_pools,
+            Reads.TRAFFIC: self._take_traffic,
+            Reads.EXECUTORS: self._take_executors,
+        }
+
+    def _use(self) -> tuple[tuple[ResourceKind, Tracks[str]], ...]:
+        return (
+            (ResourceKind.CPU, self._cpu),
+            (ResourceKind.IO, self._io),
+            (ResourceKind.GC, self._gc),
+            (ResourceKind.RUN_QUEUE, self._run_queue),
+        )
+
+    def _take_pools(self, frame: Frame) -> None:
+        if frame.pools:
             self._pools.take(frame.window, frame.pools)
-        if frame.traffic and Reads.TRAFFIC in reads:
-            self._traffic.add(
-                [
-                    (frame.start_ms, each.from_executor, each.to_executor, each.shuffle_bytes)
-                    for each in frame.traffic
-                ]
-            )
+
+    def _take_executors(self, frame: Frame) -> None:
+        self._executors.take(frame.window, frame.executors)
+
+    def _take_traffic(self, frame: Frame) -> None:
+        self._traffic.add(
+            [
+                (frame.start_ms, each.from_executor, each.to_executor, each.shuffle_bytes)
+                for each in frame.traffic
+            ]
+        )
 
     def _take_series(self, frame: Frame) -> None:
         at, of = self._series.place(frame.window), self._series.of
@@ -191,37 +218,29 @@ class History:
         of("waiting")[at] = frame.tasks.waiting
 
     def _take_use(self, frame: Frame) -> None:
-        at = self._use.place(frame.window)
         threads: dict[str, int] = {}
         cores: dict[str, int] = {}
+        at = self._cpu.place(frame.window)
         for sample in frame.executors:
-            measured = sample.metrics
+            measured, host = sample.metrics, sample.host
             if (permille := measured.get(HOST_CPU)) is not None:
-                self._used(Resource(ResourceKind.CPU, sample.host), at, permille / 1000)
+                _raise(self._cpu.of(host), at, permille / 1000)
             if (us := measured.get(IO_FULL)) is not None:
-                self._used(Resource(ResourceKind.IO, sample.host), at, us / (WINDOW_MS * 1000))
+                _raise(self._io.of(host), at, us / (WINDOW_MS * 1000))
             if (runnable := measured.get(RUNNABLE)) is not None:
-                threads[sample.host] = max(runnable, threads.get(sample.host, 0))
+                threads[host] = max(runnable, threads.get(host, 0))
             # A container may have fewer than its host: the most that anybody has come closest.
-            cores[sample.host] = max(measured.get(CORES, 0), cores.get(sample.host, 0))
+            cores[host] = max(measured.get(CORES, 0), cores.get(host, 0))
         for host, runnable in threads.items():
             if cores[host]:
-                share = runnable / (CROWDED * cores[host])
-                self._used(Resource(ResourceKind.RUN_QUEUE, host), at, share)
+                self._run_queue.of(host)[at] = runnable / (CROWDED * cores[host])
         self._cores = _most_cores(frame.executors) or self._cores
-
-    def _used(self, resource: Resource, at: int, share: float) -> None:
-        values = self._use.of(resource)
-        # Executors of one host report the same host: the highest is taken. NaN is not as high.
-        if not values[at] >= share:
-            values[at] = share
 
     def _stop(self, pause: Activity) -> None:
         """The share of each window in which the executor's threads stood still for its collector.
 
         Windows without a pause are not known to have none until one is told: they count as 0."""
-        resource = Resource(ResourceKind.GC, pause.executor_id)
-        values = self._use.last(resource, self._windows)
+        values = self._gc.last(pause.executor_id, self._windows)
         values[np.isnan(values)] = 0.0
         oldest_ms = (self._after - self._windows) * WINDOW_MS
         start_ms, end_ms = pause.start_us / 1000 - oldest_ms, pause.end_us / 1000 - oldest_ms
@@ -230,6 +249,12 @@ class History:
             begins_ms = at * WINDOW_MS
             inside = min(end_ms, begins_ms + WINDOW_MS) - max(start_ms, begins_ms)
             values[at] += max(0.0, inside) / WINDOW_MS
+
+
+def _raise(values: Floats, at: int, share: float) -> None:
+    """Executors of one host report the same host: the highest is taken. NaN is not as high."""
+    if not values[at] >= share:
+        values[at] = share
 
 
 def _most_cores(samples: Sequence[ExecutorSample]) -> int | None:

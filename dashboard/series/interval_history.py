@@ -28,13 +28,13 @@ class IntervalHistory:
             if kind not in self._held:
                 self._held[kind] = ColumnBuffer(TYPES, self._most, ENDED)
             self._held[kind].add(_intervals(ended))
-        if self._tasks:
+        if self._tasks is not None:
             self._tasks.add(_tasks(by_kind.get(Kind.TASK, ())))
 
     def drop_before(self, oldest_ms: float) -> None:
         for held in self._held.values():
             held.drop_before(oldest_ms)
-        if self._tasks:
+        if self._tasks is not None:
             self._tasks.drop_before(oldest_ms)
 
     def intervals(self) -> dict[str, Intervals]:
@@ -44,7 +44,7 @@ class IntervalHistory:
         }
 
     def tasks(self) -> Tasks:
-        return Tasks(*self._tasks.columns()) if self._tasks else Tasks.none()
+        return Tasks.none() if self._tasks is None else Tasks(*self._tasks.columns())
 
 
 def _intervals(ended: Iterable[Activity]) -> list[tuple[object, ...]]:

@@ -152,7 +152,8 @@ class Histories:
             if now_ms - job.failed_ms > FAILURE_LASTS_MS:
                 job.unreadable = 0
             job.unreadable += unreadable + more
-            job.failure = f"{job.unreadable} entries of its streams could not be read"
+            entries = "entry" if job.unreadable == 1 else "entries"
+            job.failure = f"{job.unreadable} {entries} of its streams could not be read"
             job.failed_ms = now_ms
 
     def _read_to(self, stream: Stream) -> int:

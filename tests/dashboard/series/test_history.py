@@ -1,13 +1,22 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from collectors.formats.activity import Activity, Kind
-from collectors.formats.wire import WINDOW_MS, Batch, ExecutorSample, TaskCounts
-from dashboard.series.history import CORES, History
-from techniques.view import Resource, ResourceKind, View
-from tests.factories import START_MS, frame
+from collectors.formats.wire import (
+    WINDOW_MS,
+    Batch,
+    ExecutorSample,
+    TaskCounts,
+    decode,
+    encode,
+)
+from dashboard.series.history import CORES, RUNNABLE, History, only
+from techniques.view import EVERYTHING, Reads, Resource, ResourceKind, View
+from tests.factories import FULL_FRAME, START_MS, frame
 
 
 def pause(start_ms: int, end_ms: int) -> Activity:
@@ -128,6 +137,50 @@ def test_batches_stand_in_until_the_first_record_is_stamped() -> None:
 
     history.add([frame(1, (20,))])
     assert history.view().p99_ms == pytest.approx([np.nan, 20], rel=0.01, nan_ok=True)
+
+
+def test_a_run_queue_is_full_when_as_many_threads_wait_as_run() -> None:
+    samples = [
+        (ExecutorSample("1", "node-a", {RUNNABLE: runnable, CORES: 4}),) for runnable in (0, 4, 8)
+    ]
+    # One in a container of a single core is on the same host.
+    small = ExecutorSample("2", "node-a", {RUNNABLE: 8, CORES: 1})
+    history = History(10)
+    history.add([frame(at, executors=each) for at, each in enumerate(samples)])
+    history.add([frame(3, executors=(*samples[2], small))])
+
+    queue = history.view().use[Resource(ResourceKind.RUN_QUEUE, "node-a")]
+    assert queue.tolist() == [0, 0.5, 1, 1]
+
+
+def test_what_nobody_reads_is_not_kept() -> None:
+    history = History(10, frozenset((Reads.SERIES,)))
+    history.add([replace(FULL_FRAME, window=frame(0).window)], [pause(0, 30)])
+    view = history.view()
+
+    assert len(view) == 1
+    assert view.records.tolist() == [4]
+    assert not view.use
+    assert not view.intervals
+    assert not view.pools
+    assert not view.queues
+    assert not view.executors
+    assert len(view.traffic) == len(view.tasks) == 0
+
+
+def test_only_what_is_read_is_decoded() -> None:
+    series = decode(encode(FULL_FRAME), only(frozenset((Reads.SERIES,))))
+    pools = decode(encode(FULL_FRAME), only(frozenset((Reads.POOLS,))))
+    everything = decode(encode(FULL_FRAME), only(EVERYTHING))
+
+    assert (series.latency, series.pools, series.executors) == (FULL_FRAME.latency, (), ())
+    assert (pools.pools, pools.latency.count) == (FULL_FRAME.pools, 0)
+    assert (everything.traffic, everything.pools) == (FULL_FRAME.traffic, FULL_FRAME.pools)
+
+
+def test_a_view_has_the_promise_that_it_is_given() -> None:
+    assert History(10).view(slo_p99_ms=250.0).slo_p99_ms == 250.0
+    assert History(10).view().slo_p99_ms is None
 
 
 @given(st.lists(st.tuples(st.integers(1, 5), st.integers(1, 900)), min_size=1, max_size=40))
