@@ -103,7 +103,11 @@ class Past:
 
 
 class FigureKind(StrEnum):
+    """What of a figure is drawn: its `points`, its `series` or its `bars`."""
+
     POINTS = "points"
+    LINES = "lines"
+    BARS = "bars"
 
 
 @dataclass(frozen=True)
@@ -132,10 +136,29 @@ class Mark:
 
 
 @dataclass(frozen=True)
+class Series:
+    """A line of a figure, from left to right."""
+
+    name: str
+    x: tuple[float, ...]
+    y: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Bar:
+    """`says` is all of it in words."""
+
+    label: str
+    value: float
+    says: str
+
+
+@dataclass(frozen=True)
 class Figure:
-    """What a card draws: points over two axes, one place on the first of them marked. `weighs`
-    names what a larger point has more of. `note` is what the figure shows in words, and all there
-    is while there are no points."""
+    """What a card draws, by its kind: points or lines over two axes, one place on the first of them
+    marked; or bars, which `x` names and whose lengths `y` measures. `weighs` names what a larger
+    point has more of. `note` is what the figure shows in words, and all there is while there is
+    nothing to draw."""
 
     kind: FigureKind
     title: str
@@ -145,3 +168,5 @@ class Figure:
     weighs: str = ""
     mark: Mark | None = None
     note: str = ""
+    series: tuple[Series, ...] = ()
+    bars: tuple[Bar, ...] = ()

@@ -80,9 +80,23 @@ class MarkOut(Schema):
     label: str
 
 
+class SeriesOut(Schema):
+    """A line, from left to right."""
+
+    name: str
+    x: list[float]
+    y: list[float]
+
+
+class BarOut(Schema):
+    label: str
+    value: float
+    says: str
+
+
 class FigureOut(Schema):
-    """What the card draws; a larger point has more of what `weighs` names. Without points, `note`
-    says why there are none."""
+    """What the card draws: `points`, `series` or `bars`, by its kind. A larger point has more of
+    what `weighs` names. Without any of them, `note` says why."""
 
     kind: FigureKind
     title: str
@@ -92,6 +106,8 @@ class FigureOut(Schema):
     weighs: str
     mark: MarkOut | None
     note: str
+    series: list[SeriesOut]
+    bars: list[BarOut]
 
 
 class SideOut(Schema):

@@ -73,7 +73,7 @@ def _part(
         return Part(asdict(UNKNOWN), version=version)
     drawn = controllers.figure(name, view, _decided(setting))
     holds = controllers.conditions(name, view)
-    return Part(asdict(holds), drawn and asdict(drawn), effect, version)
+    return Part(asdict(holds), asdict(drawn) if drawn else None, effect, version)
 
 
 def _decided(setting: TechniqueSetting | None) -> TechniqueDecision | None:

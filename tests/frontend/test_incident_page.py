@@ -277,6 +277,30 @@ def test_who_may_only_look_sees_no_buttons_and_a_server_that_is_away_is_said(
     assert stand_in.errors == []
 
 
+def test_its_card_listens_to_the_job_while_somebody_waits(base: str, page: Page) -> None:
+    item = fleet.incident(7, now_ms() - 60_000, technique="echo")
+    asked = {"mode": "act", "state": "asked", "document_version": 4, "computed_ms": 1}
+    answers: dict[str, Any] = {
+        "/incidents/7": item,
+        "/jobs/a.b/techniques": {"items": [fleet.card("echo", title="Echo", **asked)]},
+    }
+    nothing = Answer(503, {"title": "Redis does not answer", "status": 503})
+    stand_in = StandIn(base, page, lambda path, query: answers.get(path, nothing))
+    job = SimpleNamespace(id="a.b", application="a", query="b")
+    known = SimpleNamespace(pk=7, **{name: item[name] for name in ("title", "state", "severity")})
+    html = render("incident.html", {"incident": known, "job": job, "role": "operator"})
+    stand_in.open("/incidents/7", html)
+    card = page.locator("#technique-echo")
+    expect(card).to_have_attribute("data-state", "asked")
+    stand_in.until(lambda: len(stand_in.sockets) == 1)
+
+    told = {"mode": "act", "state": "applied", "version": 4, "because": ""}
+    held = {"version": 4, "settled": True, "techniques": {"echo": told}}
+    stand_in.send({"type": "windows", "seq": 1, "t": [], "asked": held})
+    expect(card).to_have_attribute("data-state", "applied")
+    assert stand_in.errors == []
+
+
 def test_a_technique_that_is_not_here_is_said_to_be_missing(blank: Page) -> None:
     words = run(
         blank,

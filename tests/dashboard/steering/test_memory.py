@@ -8,10 +8,12 @@ import pytest
 from pytest_django.fixtures import Settings
 
 from collectors.formats.asked import State
+from dashboard.api.techniques import FigureOut
 from dashboard.fleet import jobs
 from dashboard.models import Job, TechniqueDecision, TechniqueSetting
 from dashboard.steering.registered import registry
 from dashboard.store.memory import MemoryStore
+from techniques.model import Axis, Bar, Figure, FigureKind, Series
 from tests.dashboard.steered import World
 from tests.factories import ANNOUNCEMENT, RUN_ID, START_MS
 from tests.techniques.stepping import picture
@@ -134,6 +136,26 @@ def test_a_card_has_the_figure_of_its_technique(world: World) -> None:
     assert (drawn["x"], drawn["y"]["label"]) == ({"label": "look", "unit": ""}, "windows seen")
     assert [point["says"] for point in drawn["points"]] == ["look 1", "look 2"]
     assert drawn["mark"] == {"x": 2, "label": "last"}
+
+
+@pytest.mark.parametrize("kind", [FigureKind.LINES, FigureKind.BARS])
+def test_lines_and_bars_come_to_the_card_as_they_are(
+    world: World, monkeypatch: pytest.MonkeyPatch, kind: FigureKind
+) -> None:
+    made = Figure(
+        kind,
+        "Looks",
+        Axis("look"),
+        Axis("took", "ms"),
+        series=(Series("first", (1, 2), (10.5, 9.0)),),
+        bars=(Bar("all of them", 19.5, "all took 19.5 ms"),),
+    )
+    monkeypatch.setattr(picture, "figure", lambda *_: made)
+
+    drawn = FigureOut.model_validate(world.looked_at()["figure"]).model_dump()
+    assert drawn["kind"] == kind
+    assert drawn["series"] == [{"name": "first", "x": [1, 2], "y": [10.5, 9.0]}]
+    assert drawn["bars"] == [{"label": "all of them", "value": 19.5, "says": "all took 19.5 ms"}]
 
 
 def test_a_figure_that_cannot_be_drawn_takes_no_card_with_it(

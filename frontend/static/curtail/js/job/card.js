@@ -3,7 +3,7 @@
 import { mayOperate } from "../core/role.js";
 import { element } from "../core/dom.js";
 import { age, count, duration, text } from "../core/format.js";
-import { scatter } from "../chart/scatter.js";
+import { isEmpty, techniqueFigure } from "../chart/techniquefigure.js";
 import { clockTime, zoneName } from "../core/times.js";
 
 const MODES = ["off", "advise", "act"];
@@ -80,7 +80,7 @@ function sentence(words) {
 
 /** What is off has nothing to say about an empty one. */
 function figure({ figure: drawn, mode }) {
-  return drawn && (mode !== "off" || drawn.points.length > 0) ? scatter(drawn) : null;
+  return drawn && (mode !== "off" || !isEmpty(drawn)) ? techniqueFigure(drawn) : null;
 }
 
 /** Those that are not as usual. */
