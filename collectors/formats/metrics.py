@@ -38,5 +38,4 @@ METRICS = (
     Metric(18, "clock_ahead_us", "µs", "the driver's clock less this host's", "RPC round trips"),
 )
 
-BY_ID = {metric.id: metric for metric in METRICS}
 BY_NAME = {metric.name: metric for metric in METRICS}

@@ -36,13 +36,13 @@ class Message:
 
 
 class Inbox:
-    """The same from a pipe that hands out what it has: messages whole, in halves, many at once."""
+    """Cuts into messages what a pipe hands out: whole ones, halves, many at once."""
 
     def __init__(self) -> None:
         self._rest = b""
 
     def messages(self, data: bytes) -> Iterator[Message]:
-        """Those that are whole with what came now."""
+        """Yields the messages that `data` completes; keeps the rest for the next call."""
         data = self._rest + data
         at = 0
         while len(data) - at >= 5:
@@ -52,15 +52,6 @@ class Inbox:
             yield Message(data[at + 4], data[at + 5 : at + 5 + length])
             at += 5 + length
         self._rest = data[at:]
-
-
-def messages(stream: BinaryIO) -> Iterator[Message]:
-    while head := _exactly(stream, 5):
-        length = _length(head[:4])
-        payload = _exactly(stream, length) if length else b""
-        if payload is None:
-            return
-        yield Message(head[4], payload)
 
 
 def write(stream: BinaryIO, edition: bytes) -> None:
@@ -75,8 +66,3 @@ def _length(head: bytes) -> int:
         # The two sides have lost step; only a new pipe puts that right.
         raise ConnectionError(f"a message of {length} bytes on the link")
     return length
-
-
-def _exactly(stream: BinaryIO, length: int) -> bytes | None:
-    data = stream.read(length)
-    return data if len(data) == length else None

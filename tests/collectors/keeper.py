@@ -5,15 +5,13 @@ from pathlib import Path
 
 from collectors.formats import parts
 from collectors.formats.parts import Part
-from collectors.process.link import Kind, Message, messages
+from collectors.process.link import Inbox, Kind, Message
 
 KEEPER = """#!{python}
-import sys
-from collectors.process.link import messages
+import os
 with open({kept!r}, "ab", buffering=0) as kept:
-    for message in messages(sys.stdin.buffer):
-        head = len(message.payload).to_bytes(4, "big") + bytes([message.kind])
-        kept.write(head + message.payload)
+    while data := os.read(0, 1 << 16):
+        kept.write(data)
 """
 
 
@@ -33,8 +31,8 @@ class Keeper:
         """All so far, but for a last one that is half written."""
         if not self._kept.exists():
             return []
-        with open(self._kept, "rb") as stream:
-            return [message for message in messages(stream) if message.kind == kind]
+        kept = Inbox().messages(self._kept.read_bytes())
+        return [message for message in kept if message.kind == kind]
 
     def parts(self) -> list[Part]:
         return [parts.decode(message.payload) for message in self.messages(Kind.PART)]

@@ -6,9 +6,11 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-from collectors.formats.metrics import BY_ID
+from collectors.formats.metrics import METRICS
 from tests.collectors.conftest import spark_session
 from tests.collectors.keeper import Keeper
+
+NAMES = {metric.id: metric.name for metric in METRICS}
 
 
 class Scribe(Keeper):
@@ -18,7 +20,7 @@ class Scribe(Keeper):
         if not all(window in found for window in range(first, last + 1)):
             return []
         return [
-            {BY_ID[id].name: value for id, value in found[window].items() if id in BY_ID}
+            {NAMES[id]: value for id, value in found[window].items() if id in NAMES}
             for window in range(first, last + 1)
         ]
 

@@ -3,7 +3,7 @@
 Spark reports how long each phase took, not when it began. So the phases are laid end to end from
 the batch's start, in the order in which `MicroBatchExecution` goes through them. What Spark did
 between them (and the part of a millisecond that each loses) is in no phase: a phase begins no
-earlier than drawn, and later by at most `unaccounted_ms`, the trigger's duration less all phases.
+earlier than drawn, and later by at most the trigger's duration less all phases.
 """
 
 from collectors.formats.activity import Activity, Kind
@@ -33,8 +33,3 @@ def phases(batch: Batch) -> tuple[Activity, ...]:
             found.append(Activity(Kind.PHASE, at_us, until_us, name=phase, reason=name))
         at_us = until_us
     return tuple(found)
-
-
-def unaccounted_ms(batch: Batch) -> int:
-    """How much later than drawn a phase of this batch may have begun."""
-    return max(0, batch.duration_ms - sum(batch.phases_ms))

@@ -11,34 +11,17 @@ from collectors.formats.wire import PHASES, Batch
 
 
 @dataclass(frozen=True)
-class StateOperator:
-    """One stateful operator in one batch, as Spark numbers them: by its place in the plan."""
-
-    name: str
-    rows_total: int
-    rows_updated: int
-    rows_dropped_by_watermark: int
-    commit_ms: int
-    memory_bytes: int
-
-
-@dataclass(frozen=True)
 class Progress:
     """What is not known is None, never 0.
 
-    Behind are what the sources have and the batch did not take: rows where a source's offsets
-    count rows, offsets in the source's own unit (Kafka: records, the rate source: seconds), files.
-    Each is a sum over the sources that say so.
+    `backlog_rows` is what the sources have and the batch did not take: the sum over the sources
+    whose offsets count rows.
     """
 
     query_id: str
     run_id: str
     batch: Batch | None
     backlog_rows: int | None
-    rows_out: int | None = None
-    operators: tuple[StateOperator, ...] = ()
-    offsets_behind: int | None = None
-    files_behind: int | None = None
 
 
 def parse(payload: bytes) -> Progress:
@@ -50,10 +33,6 @@ def parse(payload: bytes) -> Progress:
             run_id=event["runId"],
             batch=_batch(event),
             backlog_rows=_known_sum(map(_rows_behind, sources)),
-            rows_out=_rows_out(event.get("sink") or {}),
-            operators=tuple(map(_operator, event.get("stateOperators") or ())),
-            offsets_behind=_known_sum(map(_offsets_behind, sources)),
-            files_behind=_known_sum(map(_files_behind, sources)),
         )
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise Garbled(f"a progress event without {error}") from error
@@ -73,23 +52,6 @@ def _batch(event: Mapping[str, Any]) -> Batch | None:
     )
 
 
-def _operator(told: Mapping[str, Any]) -> StateOperator:
-    return StateOperator(
-        name=str(told.get("operatorName", "")),
-        rows_total=max(0, told.get("numRowsTotal", 0)),
-        rows_updated=max(0, told.get("numRowsUpdated", 0)),
-        rows_dropped_by_watermark=max(0, told.get("numRowsDroppedByWatermark", 0)),
-        commit_ms=max(0, told.get("commitTimeMs", 0)),
-        memory_bytes=max(0, told.get("memoryUsedBytes", 0)),
-    )
-
-
-def _rows_out(sink: Mapping[str, Any]) -> int | None:
-    """Most sinks do not count: Spark then says −1."""
-    rows = sink.get("numOutputRows")
-    return rows if isinstance(rows, int) and rows >= 0 else None
-
-
 def _known_sum(numbers: Iterable[int | None]) -> int | None:
     known = [number for number in numbers if number is not None]
     return sum(known) if known else None
@@ -100,17 +62,8 @@ def _rows_behind(source: Mapping[str, Any]) -> int | None:
     rows = source.get("numInputRows")
     moved = _distance(source.get("startOffset"), source.get("endOffset"))
     if (rows and rows == moved) or str(source.get("description", "")).startswith("Kafka"):
-        return _offsets_behind(source)
+        return _distance(source.get("endOffset"), source.get("latestOffset"))
     return None
-
-
-def _offsets_behind(source: Mapping[str, Any]) -> int | None:
-    return _distance(source.get("endOffset"), source.get("latestOffset"))
-
-
-def _files_behind(source: Mapping[str, Any]) -> int | None:
-    files = (source.get("metrics") or {}).get("numFilesOutstanding")
-    return max(0, int(files)) if files is not None else None
 
 
 def _distance(end: Any, latest: Any) -> int | None:

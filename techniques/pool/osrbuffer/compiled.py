@@ -28,7 +28,7 @@ _log = logging.getLogger(__name__)
 
 # Each with the number of its arguments.
 ENTRIES: Final = {
-    "send": 9,
+    "send": 8,
     "send_now": 4,
     "receive": 3,
     "done": 2,
@@ -39,7 +39,7 @@ ENTRIES: Final = {
     "depth": 1,
 }
 # Which argument is the address of a body.
-BODIES: Final = {"send": 4, "send_now": 3}
+BODIES: Final = {"send": 3, "send_now": 3}
 _SOURCES = ("layout.py", "atomics.py", "protocol.py", "compiled.py", "build.py")
 CACHE_VARIABLE = "CURTAIL_CACHE_DIR"
 

@@ -29,8 +29,7 @@ and takes whole units. Its first 64 bytes are the head:
          0  claim    the claim word, below
          8  length   bytes of the body
         16  target   the task the message is for
-        24  batch    0: the body is one message; n: n messages, each after its own length word
-        32  check    position, length, target and batch folded together
+        24  check    position, length and target folded together
 
 The claim word is the only one that producers and consumer both change:
 
@@ -45,7 +44,7 @@ one, as a slot may start at any unit; so a file of zeros is an empty ring, and a
 through a lap cannot claim what is no longer at the write position.
 """
 
-MAGIC_VALUE = 0x0001_52_53_4F_4C_54_43  # "CTLOSR" and version 1
+MAGIC_VALUE = 0x0002_52_53_4F_4C_54_43  # "CTLOSR" and version 2
 
 PAGE_BYTES = 4096
 MAGIC, CAPACITY, UNIT_BYTES = 0, 8, 16
@@ -56,7 +55,7 @@ ROOM, WANTED = 256, 264
 SKIPPED, GARBAGE = 320, 328
 
 HEAD_BYTES = 64
-LENGTH, TARGET, BATCH, CHECK = 8, 16, 24, 32
+LENGTH, TARGET, CHECK = 8, 16, 24
 
 FREE, IS_WRITING, IS_READY, HAS_READ, FLUSH, OTHER = range(6)
 
@@ -75,8 +74,8 @@ MY_WORDS = 9
 # How often a sleeping consumer looks by itself.
 CLOCK_NS = 50_000_000
 # What compiled code tells the consumer about a message.
-FOUND_AT, FOUND_LENGTH, FOUND_TARGET, FOUND_BATCH, FOUND_WIDE, FOUND_CLAIM = range(0, 48, 8)
-FOUND_WORDS = 6
+FOUND_AT, FOUND_LENGTH, FOUND_TARGET, FOUND_WIDE, FOUND_CLAIM = range(0, 40, 8)
+FOUND_WORDS = 5
 
 # Answers that are no position.
 NO_ROOM, NOTHING, BLOCKED, BROKEN, LOST, HELD = range(-1, -7, -1)

@@ -41,14 +41,12 @@ from techniques.pool.osrbuffer.atomics import (
     wake,
 )
 from techniques.pool.osrbuffer.layout import (
-    BATCH,
     BLOCKED,
     BROKEN,
     CHECK,
     CHECK_SALT,
     FLUSH,
     FOUND_AT,
-    FOUND_BATCH,
     FOUND_CLAIM,
     FOUND_LENGTH,
     FOUND_TARGET,
@@ -118,8 +116,8 @@ def is_claim(me: int, at: int, claim: int) -> bool:
     return FREE < status <= OTHER and 1 <= units_of(claim) <= capacity - at % capacity
 
 
-def check_of(at: int, length: int, target: int, batch: int) -> int:
-    return (at ^ length << 20 ^ target << 40 ^ batch << 50) ^ CHECK_SALT
+def check_of(at: int, length: int, target: int) -> int:
+    return (at ^ length << 20 ^ target << 40) ^ CHECK_SALT
 
 
 # ---- producers --------------------------------------------------------------------------------
@@ -159,15 +157,12 @@ def pass_by(me: int, at: int) -> None:
         add(base + GARBAGE, 1)
 
 
-def fill(
-    me: int, at: int, target: int, batch: int, length: int, body: int, parts: int, count: int
-) -> None:
+def fill(me: int, at: int, target: int, length: int, body: int, parts: int, count: int) -> None:
     """Head and body; `body` is one address, or `parts` are `count` pairs of address and length."""
     head = slot(me, at)
     put(head + LENGTH, length)
     put(head + TARGET, target)
-    put(head + BATCH, batch)
-    put(head + CHECK, check_of(at, length, target, batch))
+    put(head + CHECK, check_of(at, length, target))
     to = head + HEAD_BYTES
     if count == 0:
         copy(to, body, length)
@@ -193,7 +188,6 @@ def publish(me: int, at: int, units: int) -> int:
 def send(
     me: int,
     target: int,
-    batch: int,
     length: int,
     body: int,
     parts: int,
@@ -207,7 +201,7 @@ def send(
         at = reserve_later(me, units, wait_ns)
     if at < 0:
         return at
-    fill(me, at, target, batch, length, body, parts, count)
+    fill(me, at, target, length, body, parts, count)
     return publish(me, at, units)
 
 
@@ -218,7 +212,7 @@ def send_now(me: int, target: int, length: int, body: int) -> int:
     at = reserve(me, units)
     if at < 0:
         return at
-    fill(me, at, target, 0, length, body, 0, 0)
+    fill(me, at, target, length, body, 0, 0)
     return publish(me, at, units)
 
 
@@ -283,14 +277,12 @@ def told(me: int, at: int, found: int) -> int:
     head = slot(me, at)
     length = get(head + LENGTH)
     target = get(head + TARGET)
-    batch = get(head + BATCH)
     claim = load(head)
     room = units_of(claim) * get(me + MY_UNIT) - HEAD_BYTES
     put(found + FOUND_AT, at)
     put(found + FOUND_LENGTH, length)
     put(found + FOUND_TARGET, target)
-    put(found + FOUND_BATCH, batch)
-    if get(head + CHECK) == check_of(at, length, target, batch) and 0 <= length <= room:
+    if get(head + CHECK) == check_of(at, length, target) and 0 <= length <= room:
         return at
     put(found + FOUND_CLAIM, claim)
     return BROKEN
@@ -306,7 +298,7 @@ def taken(me: int, at: int, found: int) -> int:
     if at < 0:
         return at
     length = get(found + FOUND_LENGTH)
-    if length > get(me + MY_SCRATCH_BYTES) or get(found + FOUND_BATCH) > 0:
+    if length > get(me + MY_SCRATCH_BYTES):
         return HELD
     if 2 * get(found + FOUND_WIDE) > get(me + MY_CAPACITY):
         return HELD

@@ -11,7 +11,6 @@ import logging
 import os
 import time
 from array import array
-from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
@@ -27,7 +26,6 @@ from techniques.pool.osrbuffer.layout import (
     CLOCK_NS,
     CONSUMER,
     FOUND_AT,
-    FOUND_BATCH,
     FOUND_CLAIM,
     FOUND_TARGET,
     FOUND_WORDS,
@@ -53,7 +51,6 @@ FOREVER_NS = 2**62
 SPIN_NS = 20_000
 # How often the writers of unfinished messages are looked at, while they hold nothing up.
 LOOK_EVERY_S = 0.01
-INNER_LENGTH_BYTES = 8
 NOT_LENT = -1
 # Messages up to this are copied twice and cost one call of compiled code instead of two.
 SCRATCH_BYTES = 16_384
@@ -92,7 +89,6 @@ class Ring:
         self._me = ctypes.addressof(self._my_words)
         self._found_words = (ctypes.c_int64 * FOUND_WORDS)()
         self._found = ctypes.addressof(self._found_words)
-        self._rest: deque[Message] = deque()
         # What `look` showed, and where it lies if that is not the scratch.
         self._lent: memoryview | None = None
         self._lent_at = NOT_LENT
@@ -129,19 +125,7 @@ class Ring:
         if isinstance(body, bytearray) and body:
             return self._send_one(target, len(body), _OneByte.from_buffer(body), timeout_s)
         parts = [body] if isinstance(body, bytearray | memoryview) else body
-        return self._send_parts(target, 0, parts, timeout_s)
-
-    def send_batch(
-        self, bodies: Sequence[Body], target: int = 0, timeout_s: float | None = None
-    ) -> bool:
-        """Several messages to one target behind one head: all of them, or none."""
-        if not bodies:
-            return True
-        parts: list[Body] = []
-        for body in bodies:
-            parts.append(_size(body).to_bytes(INNER_LENGTH_BYTES, "little"))
-            parts.append(body)
-        return self._send_parts(target, len(bodies), parts, timeout_s)
+        return self._send_parts(target, parts, timeout_s)
 
     def _send_one(
         self,
@@ -157,23 +141,20 @@ class Ring:
                 return True
             if at == LOST:
                 raise self._lost()
-        return self._send(target, 0, length, body, None, timeout_s)
+        return self._send(target, length, body, None, timeout_s)
 
-    def _send_parts(
-        self, target: int, batch: int, parts: Iterable[Body], timeout_s: float | None
-    ) -> bool:
+    def _send_parts(self, target: int, parts: Iterable[Body], timeout_s: float | None) -> bool:
         # Arrays hold the buffers while compiled code reads them.
         arrays = [np.frombuffer(part, np.uint8) for part in parts]
         table = array("q")
         for each in arrays:
             table.extend((each.__array_interface__["data"][0], each.size))
         length = sum(each.size for each in arrays)
-        return self._send(target, batch, length, 0, table, timeout_s)
+        return self._send(target, length, 0, table, timeout_s)
 
     def _send(
         self,
         target: int,
-        batch: int,
         length: int,
         body: bytes | ctypes.Array[ctypes.c_char] | int,
         table: "array[int] | None",
@@ -193,7 +174,7 @@ class Ring:
             wait_ns = SLICE_NS
             if timeout_s is not None:
                 wait_ns = max(0, min(SLICE_NS, until_ns - time.monotonic_ns()))
-            at = self._send_code(self._me, target, batch, length, body, parts, count, size, wait_ns)
+            at = self._send_code(self._me, target, length, body, parts, count, size, wait_ns)
             if at >= 0:
                 return True
             if at == LOST:
@@ -208,30 +189,24 @@ class Ring:
 
     def receive(self, timeout_s: float | None = None) -> Message | None:
         """The next message, in order per producer; None when none came in time."""
-        if self._rest:
-            return self._rest.popleft()
-        until_ns = _until_ns(timeout_s)
-        while (at := self._next(until_ns)) != NOTHING:
-            if at >= 0:
-                target = self._found_words[FOUND_TARGET // 8]
-                return Message(target, ctypes.string_at(self._scratch, at))
-            if (message := self._take()) is not None:
-                return message
-        return None
+        at = self._next(_until_ns(timeout_s))
+        if at == NOTHING:
+            return None
+        if at < 0:
+            return self._take()
+        target = self._found_words[FOUND_TARGET // 8]
+        return Message(target, ctypes.string_at(self._scratch, at))
 
     def look(self, timeout_s: float | None = None) -> memoryview | None:
         """The next body, readable only until another is asked for: a large one where it lies, and
         if its consumer is killed meanwhile, the next one gets it again."""
-        until_ns = _until_ns(timeout_s)
-        while not self._rest and (at := self._next(until_ns)) != NOTHING:
-            if at >= 0:
-                self._lent = self._scratch_view[:at]
-                return self._lent
-            if not self._found_words[FOUND_BATCH // 8]:
-                return self._lend()
-            if (message := self._take()) is not None:
-                return memoryview(message.body)
-        return memoryview(self._rest.popleft().body) if self._rest else None
+        at = self._next(_until_ns(timeout_s))
+        if at == NOTHING:
+            return None
+        if at < 0:
+            return self._lend()
+        self._lent = self._scratch_view[:at]
+        return self._lent
 
     def _next(self, until_ns: int) -> int:
         """Waits for a message: the length of one in the scratch, HELD, or NOTHING by then."""
@@ -253,7 +228,7 @@ class Ring:
                 return NOTHING
 
     def _lend(self) -> memoryview:
-        at, length, _, _, wide, _ = self._found_words
+        at, length, _, wide, _ = self._found_words
         begin = PAGE_BYTES + at % self._map.capacity * self._map.unit + HEAD_BYTES
         if wide * 2 > self._map.capacity:
             self._give_up_dead()
@@ -269,23 +244,14 @@ class Ring:
             self._done_code(self._me, self._lent_at)
             self._lent_at = NOT_LENT
 
-    def _take(self) -> Message | None:
-        at, length, target, batch, wide, _ = self._found_words
+    def _take(self) -> Message:
+        at, length, target, wide, _ = self._found_words
         begin = PAGE_BYTES + at % self._map.capacity * self._map.unit + HEAD_BYTES
         body = self._map.bytes[begin : begin + length]
         if wide * 2 > self._map.capacity:
             self._give_up_dead()
-        if batch == 0:
-            self._done_code(self._me, at)
-            return Message(target, body)
-        bodies = _bodies(body, batch)
-        if bodies is None:
-            self._found_words[FOUND_CLAIM // 8] = self._claim(at)
-            self._mend()
-            return None
         self._done_code(self._me, at)
-        self._rest.extend(Message(target, each) for each in bodies)
-        return self._rest.popleft()
+        return Message(target, body)
 
     def _begin_to_consume(self) -> None:
         if self._mark != processes.own_mark():
@@ -320,14 +286,10 @@ class Ring:
             "%s: garbage at position %d (%#x), %d units given up", self.path, at, claim, size
         )
 
-    def _claim(self, at: int) -> int:
-        offset = PAGE_BYTES + at % self._map.capacity * self._map.unit
-        return self._map.word(offset)
-
     # ---- both -----------------------------------------------------------------------------
 
     def depth(self) -> int:
-        """Messages ready or being written, a batch as one; approximate while others work."""
+        """Messages ready or being written; approximate while others work."""
         return self._code["depth"](self._me)
 
     def close(self) -> None:
@@ -343,26 +305,8 @@ class Ring:
         self._mark = processes.own_mark()
         self._my_words[3] = self._mark
         self._consumes = False
-        self._rest.clear()
         self._lent, self._lent_at = None, NOT_LENT
 
 
 def _until_ns(timeout_s: float | None) -> int:
     return FOREVER_NS if timeout_s is None else time.monotonic_ns() + int(timeout_s * 1e9)
-
-
-def _size(body: Body) -> int:
-    return body.nbytes if isinstance(body, memoryview) else len(body)
-
-
-def _bodies(whole: bytes, count: int) -> list[bytes] | None:
-    """What a batch holds; None where its inner lengths make no sense."""
-    found, at = [], 0
-    for _ in range(count):
-        length = int.from_bytes(whole[at : at + INNER_LENGTH_BYTES], "little")
-        at += INNER_LENGTH_BYTES
-        if at + length > len(whole):
-            return None
-        found.append(whole[at : at + length])
-        at += length
-    return found if at == len(whole) else None

@@ -41,7 +41,6 @@ WARM_UP_CHUNKS = 4
 class Run:
     """One row per arrival, in the order of arrivals."""
 
-    intended_s: NDArray[np.float64]
     latency_ms: NDArray[np.float64]
     # How much later than intended a chunk left the driver; a part of its latency.
     late_ms: NDArray[np.float64]
@@ -87,7 +86,7 @@ def drive(
                 time.sleep(max(0.0, start_s + times_s[arrived] - time.perf_counter()))
     finally:
         owner.leave()
-    return Run(times_s, latency_s * 1000, late_s * 1000, rows)
+    return Run(latency_s * 1000, late_s * 1000, rows)
 
 
 def planned(

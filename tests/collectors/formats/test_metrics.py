@@ -3,10 +3,11 @@
 import re
 from pathlib import Path
 
-from collectors.formats.metrics import BY_ID, BY_NAME, METRICS
+from collectors.formats.metrics import BY_NAME, METRICS
 from collectors.spark.build import PROBE_DIR
 
 DOCS = Path(__file__).parents[3] / "docs" / "metrics.md"
+BY_ID = {metric.id: metric for metric in METRICS}
 UNITS = {"us": "µs", "bytes": "bytes", "cores": "cores"}
 
 

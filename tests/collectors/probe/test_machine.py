@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from collectors.formats.metrics import BY_ID, BY_NAME
+from collectors.formats.metrics import BY_NAME
 from tests.collectors.conftest import probe
-from tests.collectors.scribe import Scribe, jvm, scribed_spark
+from tests.collectors.scribe import NAMES, Scribe, jvm, scribed_spark
 from tests.waiting import until
 
 pytestmark = [pytest.mark.spark, pytest.mark.quiet]
@@ -55,7 +55,7 @@ def path(spark: SparkSession, of: Path) -> Any:
 def sampled(source: Any) -> Mapping[str, int]:
     metrics = source.sample()
     found = [metrics.apply(at) for at in range(metrics.size())]
-    return {BY_ID[metric.id()].name: metric.value() for metric in found}
+    return {NAMES[metric.id()]: metric.value() for metric in found}
 
 
 def test_host_cpu_is_the_busy_share_of_the_ticks_since_the_last_look(

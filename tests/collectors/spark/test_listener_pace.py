@@ -19,13 +19,15 @@ WITHIN_MS = 50
 
 # Stands where the collector does, on the same pipe, and notes when each event came.
 TIMEKEEPER = """#!{python}
-import sys, time
-from collectors.process.link import Kind, messages
+import os, time
+from collectors.process.link import Inbox, Kind
+inbox = Inbox()
 with open({notes!r}, "ab", buffering=0) as notes:
-    for message in messages(sys.stdin.buffer):
-        if message.kind == Kind.QUERY_PROGRESS:
-            event = message.payload.replace(b"\\n", b"")
-            notes.write(b"%d %s\\n" % (time.time_ns() // 1_000_000, event))
+    while data := os.read(0, 1 << 16):
+        for message in inbox.messages(data):
+            if message.kind == Kind.QUERY_PROGRESS:
+                event = message.payload.replace(b"\\n", b"")
+                notes.write(b"%d %s\\n" % (time.time_ns() // 1_000_000, event))
 """
 
 

@@ -15,9 +15,12 @@ from typing import Any, NamedTuple
 from techniques.pool.osrbuffer.layout import (
     BLOCKED,
     CHECK,
+    FOUND_CLAIM,
+    FOUND_WORDS,
     GARBAGE,
     HAS_READ,
     HEAD_BYTES,
+    LENGTH,
     LISTENING,
     MY_BASE,
     MY_BELL,
@@ -46,7 +49,8 @@ from tests.techniques.pool.osrbuffer.steps import OWN, Fault, Run, Step, functio
 UNIT = 64
 WAIT_NS = 2 * BLOCKED_WAIT_NS
 # The consumer's own words. Of these only the claim is read again.
-FOUND, FOUND_END, FOUND_CLAIM_WORD = 1000, 1056, 1040
+FOUND = 1000
+FOUND_END, FOUND_CLAIM_WORD = FOUND + 8 * FOUND_WORDS, FOUND + FOUND_CLAIM
 # The consumer's pipe, as a word: how many bytes are in it, up to one.
 PIPE = 192
 CONSUMER = 0
@@ -138,7 +142,7 @@ class Model:
         heads = [
             PAGE_BYTES + unit * UNIT + word
             for unit in range(capacity)
-            for word in (0, 8, TARGET, 24, CHECK)
+            for word in (0, LENGTH, TARGET, CHECK)
         ]
         words = [*header, FOUND_CLAIM_WORD, *heads]
         self._index = {address: number for number, address in enumerate(words)}
@@ -162,7 +166,7 @@ class Model:
             sent = 0
             while sent < len(messages):
                 number, units = messages[sent]
-                given = (number, 0, units * UNIT - HEAD_BYTES, JUNK, 0, 0, units)
+                given = (number, units * UNIT - HEAD_BYTES, JUNK, 0, 0, units)
                 assert (yield from code["send"](OWN, *given, WAIT_NS)) >= 0, "a writer was lost"
                 sent += 1
             return 0

@@ -7,7 +7,6 @@ import random
 import pytest
 
 from techniques.pool.osrbuffer.layout import (
-    HEAD_BYTES,
     IS_READY,
     LENGTH,
     PAGE_BYTES,
@@ -65,18 +64,6 @@ def test_a_message_whose_head_is_garbage_is_given_up_and_said(
         assert received(ring) == [0, 2, 3]
     assert "garbage at position 2" in caplog.text
     assert ring.garbage == 1
-    goes_on(ring)
-
-
-def test_inner_lengths_that_make_no_sense_give_up_the_batch(
-    make_ring: MakeRing, caplog: pytest.LogCaptureFixture
-) -> None:
-    ring = make_ring(1024)
-    ring.send_batch([b"a", b"b"])
-    ring.send(b"\x05after")
-    write(ring, 0, HEAD_BYTES, 1_000)
-    assert received(ring) == [5]
-    assert "garbage at position 0" in caplog.text
     goes_on(ring)
 
 

@@ -35,17 +35,6 @@ def test_parts_are_written_back_to_back_from_any_buffer(make_ring: MakeRing) -> 
     assert [ring.receive(0) for _ in range(3)] == [(2, b"abcdef"), (0, b"alone"), (0, b"")]
 
 
-def test_a_batch_is_one_message_with_several_bodies(make_ring: MakeRing) -> None:
-    ring = make_ring(4096)
-    assert ring.send_batch([b"one", b"", b"three"], target=5)
-    assert ring.depth() == 1
-    assert ring.send(b"after")
-    came = [ring.receive(0) for _ in range(4)]
-    assert came == [(5, b"one"), (5, b""), (5, b"three"), (0, b"after")]
-    assert ring.send_batch([])
-    assert ring.receive(0) is None
-
-
 def test_the_largest_message_fits_and_a_larger_one_never_does(make_ring: MakeRing) -> None:
     ring = make_ring(100_000)
     for _ in range(3):
@@ -269,13 +258,11 @@ def test_a_message_is_looked_at_in_place_until_the_next_is_asked_for(
     assert ring.depth() == 0
 
 
-def test_batches_and_copies_come_in_order_with_what_is_looked_at(make_ring: MakeRing) -> None:
+def test_copies_come_in_order_with_what_is_looked_at(make_ring: MakeRing) -> None:
     ring = make_ring(400_000)
     large = [letter * 50_000 for letter in (b"a", b"b", b"c")]
-    ring.send(large[0])
-    ring.send_batch([b"one", b"two", b"three"])
-    ring.send(large[1])
-    ring.send(large[2])
+    for body in (large[0], b"one", b"two", b"three", large[1], large[2]):
+        ring.send(body)
     assert looked(ring) == large[0]
     assert [looked(ring), ring.receive(0), looked(ring)] == [b"one", (0, b"two"), b"three"]
     assert ring.receive(0) == (0, large[1])
