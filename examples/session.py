@@ -12,12 +12,16 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 from collectors import instrument, stamp
-from collectors.spark.build import compiled
+from collectors.spark.build import PROBE_DIR, compiled
 from collectors.spark.conf import CHECKPOINT_FILE_MANAGER, DEFAULT_REDIS
 
 ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 
-CLOUD_DISK = Path(__file__).parent / "CloudDisk.scala"
+# The disk of a cloud, and what it is an extension of: that has to be there to compile it.
+CLOUD_DISK = (
+    Path(__file__).parent / "CloudDisk.scala",
+    PROBE_DIR / "statestore" / "NioCheckpointFileManager.scala",
+)
 
 
 def parser(description: str) -> argparse.ArgumentParser:
@@ -85,10 +89,15 @@ def disk(mb_s: int | None) -> dict[str, str]:
         return {}
     return {
         # Not `spark.jars`: the first file is asked for before those are there.
-        "spark.driver.extraClassPath": str(compiled("curtail-cloud-disk", [CLOUD_DISK])),
+        "spark.driver.extraClassPath": str(cloud_disk_jar()),
         "spark.hadoop.fs.file.impl": "io.curtail.examples.CloudDisk",
+        "spark.sql.streaming.checkpointFileManagerClass": "io.curtail.examples.CloudCheckpoints",
         "spark.hadoop.curtail.example.disk-mb-s": str(mb_s),
     }
+
+
+def cloud_disk_jar() -> Path:
+    return compiled("curtail-cloud-disk", list(CLOUD_DISK))
 
 
 def interval(options: argparse.Namespace) -> str:
