@@ -12,6 +12,7 @@ from pydantic import Field
 
 from dashboard.accounts.roles import caller, operators
 from dashboard.api.fields import Reason
+from dashboard.api.incidents import AdviceOut
 from dashboard.api.problems import BadInput, Conflict
 from dashboard.models import Job, Stand, TechniqueSetting
 from dashboard.series import view_loader
@@ -33,6 +34,7 @@ Value = bool | int | float | str
 class ConditionsOut(Schema):
     hold: bool | None
     why: str
+    first: AdviceOut | None
 
 
 class OptionOut(Schema):

@@ -47,7 +47,11 @@ def test_a_card_says_what_the_technique_does_and_that_it_is_off(operator: Client
         "off",
         "off",
     )
-    assert card["conditions"] == {"hold": None, "why": "nothing is known of this job yet"}
+    assert card["conditions"] == {
+        "hold": None,
+        "why": "nothing is known of this job yet",
+        "first": None,
+    }
     assert [option["name"] for option in card["options"]] == ["word", "refuse", "times"]
     assert card["options"][2]["high"] == 3
 

@@ -42,6 +42,7 @@ const zoomed = new Zoomed({
 });
 let incident = null;
 let techniques = null; // the card of the one that helps
+let remedied = ""; // what was said of it
 let told = "";
 let pickedMs = Number(asked.get("at")) || null; // the start of the occurrence chosen; null follows the newest
 let panels = asked.get("panels") === "all" ? "all" : "kind";
@@ -161,7 +162,13 @@ async function act(name) {
 
 function showRemedy() {
   const { technique } = incident;
-  const say = (cards) => part("remedy").replaceChildren(...remedy(technique, cards));
+  const say = (cards) => {
+    if (techniques) techniques.advises = !incident.first;
+    const told = JSON.stringify([cards?.length, incident.first]);
+    if (told === remedied) return; // a line that somebody selects to copy stays
+    remedied = told;
+    part("remedy").replaceChildren(...remedy(technique, cards, incident.first));
+  };
   say(null);
   if (!technique) return;
   techniques = new Techniques({ jobPath: zoomed.jobPath, nowMs: () => Date.now(), zone: chosenZone, only: technique, onCards: say });
