@@ -17,6 +17,8 @@ from collectors.spark.conf import CHECKPOINT_FILE_MANAGER, DEFAULT_REDIS
 
 ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 
+CHANGELOG = "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled"
+
 # The disk of a cloud, and what it is an extension of: that has to be there to compile it.
 CLOUD_DISK = (
     Path(__file__).parent / "CloudDisk.scala",
@@ -46,6 +48,12 @@ def parser(description: str) -> argparse.ArgumentParser:
         "absent, what this machine's takes",
     )
     made.add_argument(
+        "--changelog",
+        action="store_true",
+        help="commits upload changelogs, and a snapshot every tenth; otherwise every commit "
+        "uploads RocksDB's files",
+    )
+    made.add_argument(
         "--checkpoint", type=Path, help="checkpoint folder; a temporary one if absent"
     )
     made.add_argument("--seconds", type=positive, help="stop after this long; runs on if absent")
@@ -70,6 +78,7 @@ def session(name: str, options: argparse.Namespace) -> SparkSession:
         .config("spark.sql.streaming.checkpointFileManagerClass", CHECKPOINT_FILE_MANAGER)
         # Nobody goes back a hundred batches in an example, and each may be hundreds of megabytes.
         .config("spark.sql.streaming.minBatchesToRetain", 4)
+        .config(CHANGELOG, str(options.changelog).lower())
         .config("spark.sql.streaming.pollingDelay", "50ms")
         .config("spark.ui.enabled", "false")
         .config("spark.ui.showConsoleProgress", "false")

@@ -74,6 +74,7 @@ def _decision(
     compacting = threads(view, options, past, statistical, bool(found), others)
     settings = {
         "thresholds": bool(options["thresholds"] and (found or options["preventive"])),
+        "lowest": options["lowest"],
         "spread": options["spread"],
         "seed": options["seed"],
         "threads": bool(options["threads"]) and statistical,

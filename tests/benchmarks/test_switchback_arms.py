@@ -8,15 +8,21 @@ import pytest
 
 from benchmarks.switchback.arms import (
     ALL,
+    CHANGELOG,
     CONTROL,
     CORE,
     DELAY,
+    HIGH,
     OFF,
+    SNAPSHOTS,
+    SPARKS,
     THREADS,
     THRESHOLDS,
+    Draw,
     blocks,
     orders,
     seeds,
+    starts,
 )
 from benchmarks.switchback.regimes import MAP, SETTINGS
 from techniques.shadowsync.algorithm import THRESHOLD, alpha
@@ -88,16 +94,53 @@ def test_where_no_delay_fits_there_is_no_such_block_and_all_goes_without() -> No
     assert realized(found[ALL].settings)[0].values["delay_ms"] == 0
 
 
+@pytest.mark.parametrize("draw", [SPARKS, HIGH])
 @pytest.mark.parametrize("name", [*SETTINGS, *MAP])
-def test_every_seed_draws_thresholds_as_high_on_average_as_the_controls(name: str) -> None:
+def test_every_seed_draws_thresholds_as_high_on_average_as_the_controls(
+    name: str, draw: Draw
+) -> None:
     stores = {**SETTINGS, **MAP}[name].stores
-    found = seeds(stores, 20)
+    found = seeds(stores, 20, draw)
 
     assert len(set(found)) == 20
     for seed in found:
-        assert fmean(THRESHOLD + alpha(seed, *store) for store in stores) == pytest.approx(
-            5.5, abs=0.25
-        )
+        drawn = [draw.base + alpha(seed, *store, spread=draw.spread) for store in stores]
+        assert fmean(drawn) == pytest.approx(fmean(draw.controls), abs=0.25)
+
+
+def test_high_thresholds_are_seven_to_fourteen_with_a_control_of_ten_and_eleven() -> None:
+    even, odd = (
+        {block.arm: block for block in blocks(number, CORE, 3, None, draw=HIGH)}
+        for number in (0, 1)
+    )
+
+    treatment = realized(even[THRESHOLDS].settings or {})[0].values
+    assert (treatment["base"], treatment["spread"], treatment["in_step"]) == (7, 8, False)
+    assert even[CONTROL].settings == even[CONTROL].rephase == {"in_step": True, "base": 10}
+    assert odd[CONTROL].settings == odd[CONTROL].rephase == {"in_step": True, "base": 11}
+    assert even[OFF].settings == {"in_step": True, "base": THRESHOLD}
+    assert [even[arm].cycle for arm in CORE] == [4, 10, 11]
+
+
+def test_nothing_is_asked_of_a_job_with_changelogs_but_phases_of_its_snapshots() -> None:
+    plain, phased = blocks(0, (CHANGELOG, SNAPSHOTS), seed=3, delay_ms=None)
+
+    assert (plain.rephase, plain.settings) == (None, None)
+    assert phased.rephase is None
+    values = realized(phased.settings or {})[0].values
+    assert (values["snapshots"], values["spread"], values["base"]) == (True, 1, 0)
+
+
+def test_starts_with_and_without_changelogs_alternate_and_mirror_each_other() -> None:
+    first, second, third, _ = starts(4)
+
+    assert first == third == ((OFF, THRESHOLDS), (CHANGELOG, SNAPSHOTS))
+    assert second == ((SNAPSHOTS, CHANGELOG), (THRESHOLDS, OFF))
+
+
+def test_a_regime_with_changelogs_is_the_same_but_for_a_flag() -> None:
+    regime = SETTINGS["statistical"]
+    assert sorted(regime.with_changelog.words) == sorted((*regime.words, "--changelog"))
 
 
 def test_a_regime_is_a_command_line_of_an_example() -> None:
