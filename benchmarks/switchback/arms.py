@@ -105,9 +105,13 @@ def blocks(
     draw: Draw = SPARKS,
 ) -> list[Block]:
     """One round; arms that need a delay are left out where none fits, but for *all*."""
-    drawn = {"thresholds": True, "lowest": draw.base, "spread": draw.spread, "seed": seed}
     asked: Mapping[str, dict[str, Scalar]] = {
-        THRESHOLDS: drawn,
+        THRESHOLDS: {
+            "thresholds": True,
+            "lowest": draw.base,
+            "spread": draw.spread,
+            "seed": seed,
+        },
         DELAY: {"delay_ms": delay_ms or 0},
         THREADS: {"threads": True, "compaction_threads": compaction_threads},
     }

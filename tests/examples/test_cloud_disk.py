@@ -30,8 +30,9 @@ def spark() -> Iterator[SparkSession]:
 def loader(spark: SparkSession) -> Any:
     """The session runs already, so what its class path lacks comes by a loader of our own. One for
     all tests: py4j remembers methods by the name of their class."""
-    jvm: Any = spark.sparkContext._jvm
-    urls = spark.sparkContext._gateway.new_array(jvm.java.net.URL, 1)  # type: ignore[union-attr]
+    context: Any = spark.sparkContext
+    jvm = context._jvm
+    urls = context._gateway.new_array(jvm.java.net.URL, 1)
     urls[0] = jvm.java.net.URL(cloud_disk_jar().as_uri())
     above = jvm.Thread.currentThread().getContextClassLoader()
     return jvm.java.net.URLClassLoader(urls, above)
@@ -41,8 +42,8 @@ class CloudDisk:
     """Both classes of the example, driven from Python, with one rate."""
 
     def __init__(self, spark: SparkSession, loader: Any, folder: Path) -> None:
-        self._jvm: Any = spark.sparkContext._jvm
-        self._gateway: Any = spark.sparkContext._gateway
+        context: Any = spark.sparkContext
+        self._jvm, self._gateway = context._jvm, context._gateway
         self._loader = loader
         self._folder = folder
         self._conf = self._jvm.org.apache.hadoop.conf.Configuration(False)

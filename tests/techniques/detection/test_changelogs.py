@@ -25,7 +25,7 @@ def committing(view: View, uploads_every: int) -> View:
     """Each flush is part of a commit, and every so many commits of a store one upload is made."""
     commits: list[Interval] = []
     uploads: list[Interval] = []
-    seen: dict[tuple[int, int], int] = {}
+    seen: dict[tuple[int | None, int | None], int] = {}
     for flush in view.intervals["flush"]:
         store = flush.operator, flush.partition
         seen[store] = seen.get(store, 0) + 1
