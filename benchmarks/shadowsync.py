@@ -44,7 +44,7 @@ FULL = {
     "scheduled": Plan(budget_s=220),
     "statistical": Plan(budget_s=510, extra=EXTRA),
     "word_count": Plan(budget_s=140),
-    HIGH: Plan(budget_s=460, draw=arms.HIGH),
+    HIGH: Plan(budget_s=560, draw=arms.HIGH),
     CHANGELOG: restarts.plan(budget_s=960),
 }
 QUICK = {
