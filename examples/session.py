@@ -12,12 +12,18 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 from collectors import instrument, stamp
-from collectors.spark.build import compiled
+from collectors.spark.build import PROBE_DIR, compiled
 from collectors.spark.conf import CHECKPOINT_FILE_MANAGER, DEFAULT_REDIS
 
 ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 
-CLOUD_DISK = Path(__file__).parent / "CloudDisk.scala"
+CHANGELOG = "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled"
+
+# The disk of a cloud, and what it is an extension of: that has to be there to compile it.
+CLOUD_DISK = (
+    Path(__file__).parent / "CloudDisk.scala",
+    PROBE_DIR / "statestore" / "NioCheckpointFileManager.scala",
+)
 
 
 def parser(description: str) -> argparse.ArgumentParser:
@@ -40,6 +46,12 @@ def parser(description: str) -> argparse.ArgumentParser:
         type=positive,
         help="megabytes a second that the checkpoint's disk takes of state, as a cloud's does; if "
         "absent, what this machine's takes",
+    )
+    made.add_argument(
+        "--changelog",
+        action="store_true",
+        help="commits upload changelogs, and a snapshot every tenth; otherwise every commit "
+        "uploads RocksDB's files",
     )
     made.add_argument(
         "--checkpoint", type=Path, help="checkpoint folder; a temporary one if absent"
@@ -66,6 +78,7 @@ def session(name: str, options: argparse.Namespace) -> SparkSession:
         .config("spark.sql.streaming.checkpointFileManagerClass", CHECKPOINT_FILE_MANAGER)
         # Nobody goes back a hundred batches in an example, and each may be hundreds of megabytes.
         .config("spark.sql.streaming.minBatchesToRetain", 4)
+        .config(CHANGELOG, str(options.changelog).lower())
         .config("spark.sql.streaming.pollingDelay", "50ms")
         .config("spark.ui.enabled", "false")
         .config("spark.ui.showConsoleProgress", "false")
@@ -85,10 +98,15 @@ def disk(mb_s: int | None) -> dict[str, str]:
         return {}
     return {
         # Not `spark.jars`: the first file is asked for before those are there.
-        "spark.driver.extraClassPath": str(compiled("curtail-cloud-disk", [CLOUD_DISK])),
+        "spark.driver.extraClassPath": str(cloud_disk_jar()),
         "spark.hadoop.fs.file.impl": "io.curtail.examples.CloudDisk",
+        "spark.sql.streaming.checkpointFileManagerClass": "io.curtail.examples.CloudCheckpoints",
         "spark.hadoop.curtail.example.disk-mb-s": str(mb_s),
     }
+
+
+def cloud_disk_jar() -> Path:
+    return compiled("curtail-cloud-disk", list(CLOUD_DISK))
 
 
 def interval(options: argparse.Namespace) -> str:

@@ -65,11 +65,24 @@ class Technique:
 
 
 @dataclass(frozen=True)
+class Advice:
+    """What somebody who knows Spark would do first, outside of any technique. `line` is what to
+    copy, `price` what it costs, in words that follow "The price:"."""
+
+    title: str
+    why: str
+    line: str
+    price: str
+
+
+@dataclass(frozen=True)
 class Conditions:
-    """Whether a technique can help this job now; `hold` is None where too little is known."""
+    """Whether a technique can help this job now; `hold` is None where too little is known.
+    `first` is what would help more than the technique does."""
 
     hold: bool | None
     why: str
+    first: Advice | None = None
 
 
 @dataclass(frozen=True)

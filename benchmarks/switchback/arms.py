@@ -7,6 +7,12 @@
     delay       compaction waits for T after the flush, otherwise as off
     threads     as many flush threads as cores, otherwise as off
     all         the three together
+    changelog   changelog checkpoints, nothing asked
+    snapshots   changelog checkpoints, the snapshots of each store in a phase of its own
+
+Thresholds from 7 to 14 are measured likewise, with a control of 10 and 11 (`Draw`). Whether there
+are changelogs is a setting of the start, so the last two are of another query than the others
+(`restarts`).
 
 Off is held as the control is, and sets nothing: really off, the lever would first bring each store
 back to the checkpoints at which it compacted before anything was asked.
@@ -18,6 +24,7 @@ do not work at the same time.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from math import ceil, floor
 from statistics import fmean
 
 from techniques.model import Scalar
@@ -32,22 +39,46 @@ OFF, CONTROL, THRESHOLDS, DELAY, THREADS, ALL = (
     "threads",
     "all",
 )
+CHANGELOG, SNAPSHOTS = "changelog", "snapshots"
 CORE = (OFF, CONTROL, THRESHOLDS)
 PARTS = (THRESHOLDS, DELAY, THREADS, ALL)
-CONTROL_BASES = (5, 6)
-MEAN_THRESHOLD = THRESHOLD + (SPREAD - 1) / 2
+# What each start of the job measures, without changelogs and with them.
+STARTS = ((OFF, THRESHOLDS), (CHANGELOG, SNAPSHOTS))
 # A draw that happens to be higher or lower on average would be compared with the wrong control.
 NEAR = 0.25
 
 
 @dataclass(frozen=True)
+class Draw:
+    """Thresholds of the treatment: `base` + α, α uniform in 0 … `spread` − 1."""
+
+    base: int = THRESHOLD
+    spread: int = SPREAD
+
+    @property
+    def mean(self) -> float:
+        return self.base + (self.spread - 1) / 2
+
+    @property
+    def controls(self) -> tuple[int, int]:
+        """Thresholds in phase that are as high on average, in turn."""
+        return floor(self.mean), ceil(self.mean)
+
+
+SPARKS = Draw()
+HIGH = Draw(base=7, spread=8)
+
+
+@dataclass(frozen=True)
 class Block:
-    """`rephase` is asked first, until all stores are in step; then `settings`."""
+    """`rephase` is asked first, until all stores are in step; then `settings`. None asks for
+    nothing. `cycle` is about how many micro-batches a store takes from compaction to compaction."""
 
     round: int
     arm: str
-    rephase: Settings
-    settings: Settings
+    rephase: Settings | None
+    settings: Settings | None
+    cycle: int = THRESHOLD
 
 
 def orders(rounds: int, extra: Sequence[str] = (), extra_every: int = 2) -> list[tuple[str, ...]]:
@@ -67,11 +98,21 @@ def orders(rounds: int, extra: Sequence[str] = (), extra_every: int = 2) -> list
 
 
 def blocks(
-    number: int, order: Iterable[str], seed: int, delay_ms: int | None, compaction_threads: int = 0
+    number: int,
+    order: Iterable[str],
+    seed: int,
+    delay_ms: int | None,
+    compaction_threads: int = 0,
+    draw: Draw = SPARKS,
 ) -> list[Block]:
     """One round; arms that need a delay are left out where none fits, but for *all*."""
     asked: Mapping[str, dict[str, Scalar]] = {
-        THRESHOLDS: {"thresholds": True, "spread": SPREAD, "seed": seed},
+        THRESHOLDS: {
+            "thresholds": True,
+            "lowest": draw.base,
+            "spread": draw.spread,
+            "seed": seed,
+        },
         DELAY: {"delay_ms": delay_ms or 0},
         THREADS: {"threads": True, "compaction_threads": compaction_threads},
     }
@@ -80,22 +121,34 @@ def blocks(
     for arm in order:
         if arm == DELAY and delay_ms is None:
             continue
-        base = CONTROL_BASES[number % len(CONTROL_BASES)] if arm == CONTROL else THRESHOLD
+        if arm in (CHANGELOG, SNAPSHOTS):
+            found.append(
+                Block(number, arm, None, {"snapshots": True} if arm == SNAPSHOTS else None)
+            )
+            continue
+        base = draw.controls[number % 2] if arm == CONTROL else THRESHOLD
         in_step: Settings = {"in_step": True, "base": base}
         settings = {OFF: in_step, CONTROL: in_step, ALL: everything, **asked}[arm]
-        found.append(Block(number, arm, in_step, settings))
+        cycle = ceil(draw.mean) if arm in (THRESHOLDS, ALL) else base
+        found.append(Block(number, arm, in_step, settings, cycle))
     return found
 
 
-def seeds(stores: Sequence[tuple[int, int]], count: int) -> list[int]:
+def starts(rounds: int) -> list[tuple[tuple[str, ...], ...]]:
+    """The arms of each start in each round: every second round is the one before backwards."""
+    backwards = tuple(arms[::-1] for arms in STARTS[::-1])
+    return [STARTS if number % 2 == 0 else backwards for number in range(rounds)]
+
+
+def seeds(stores: Sequence[tuple[int, int]], count: int, draw: Draw = SPARKS) -> list[int]:
     """Those whose draw for these stores is as high on average as the control's thresholds."""
-    return list(islice(_balanced(stores), count))
+    return list(islice(_balanced(stores, draw), count))
 
 
-def _balanced(stores: Sequence[tuple[int, int]]) -> Iterator[int]:
+def _balanced(stores: Sequence[tuple[int, int]], draw: Draw) -> Iterator[int]:
     seed = 0
     while True:
-        drawn = fmean(THRESHOLD + alpha(seed, *store) for store in stores)
-        if abs(drawn - MEAN_THRESHOLD) <= NEAR:
+        drawn = fmean(draw.base + alpha(seed, *store, spread=draw.spread) for store in stores)
+        if abs(drawn - draw.mean) <= NEAR:
             yield seed
         seed += 1

@@ -8,7 +8,7 @@ from pathlib import Path
 from statistics import fmean
 
 from benchmarks.switchback import arms
-from benchmarks.switchback.arms import Block
+from benchmarks.switchback.arms import SPARKS, Block, Draw
 from benchmarks.switchback.figures import Figures, Recorded, Stretch
 from benchmarks.switchback.query import Query, Refused, started
 from benchmarks.switchback.regimes import Regime
@@ -23,14 +23,18 @@ LINGER_BATCHES = 1
 SLACK = 1.1
 # Of the time that is left: a machine that is busy with something else is not waited for.
 WARM_UP = 0.4
+# A block that ends in the middle of the second would have more of the first half than of the other.
+CYCLES = 2
 
 
 @dataclass(frozen=True)
 class Plan:
-    """`budget_s` is for all of it, the start of the JVM included; lengths are micro-batches."""
+    """`budget_s` is for all of it, the start of the JVM included; lengths are micro-batches.
+    `rephase` and `length` are two cycles of compactions where that is more."""
 
     budget_s: float
     extra: tuple[str, ...] = ()
+    draw: Draw = SPARKS
     rounds: int = 20
     warm_up: int = 30
     settle: int = 2
@@ -68,10 +72,10 @@ def on(
     delay_ms, why = delay_of(query) if plan.extra else (None, "")
     left_out = {} if delay_ms or arms.DELAY not in plan.extra else {arms.DELAY: why}
     stretches: list[Stretch] = []
-    seeds = arms.seeds(regime.stores, plan.rounds)
+    seeds = arms.seeds(regime.stores, plan.rounds, plan.draw)
     took_s: list[float] = []
     for number, order in enumerate(arms.orders(plan.rounds, plan.extra)):
-        blocks = arms.blocks(number, order, seeds[number], delay_ms)
+        blocks = arms.blocks(number, order, seeds[number], delay_ms, draw=plan.draw)
         if number and time.monotonic() + SLACK * fmean(took_s) * len(blocks) > until_s:
             break
         for block in blocks:
@@ -93,14 +97,17 @@ def on(
 
 
 def one_block(query: Query, block: Block, plan: Plan) -> Stretch:
-    query.ask(block.rephase)
-    in_step = query.wait_within(query.held, plan.rephase)
-    if block.settings != block.rephase:
+    cycles = CYCLES * block.cycle
+    in_step = True
+    if block.rephase is not None:
+        query.ask(block.rephase)
+        in_step = query.wait_within(query.held, max(plan.rephase, cycles))
+    if block.rephase is None or block.settings != block.rephase:
         query.ask(block.settings)
         if not query.wait(query.held, plan.held_s):
             raise Refused(f"not applied within {plan.held_s:.0f} s")
     query.wait_for_batches(plan.settle)
-    first, last = query.wait_for_batches(plan.length)
+    first, last = query.wait_for_batches(max(plan.length, cycles))
     query.held()  # a job that gave it up meanwhile says so here
     return Stretch(block.round, block.arm, first, last, in_step)
 

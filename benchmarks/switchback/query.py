@@ -67,9 +67,12 @@ class Query:
     def last_batch(self) -> int:
         return self.batches[-1].batch_id if self.batches else -1
 
-    def ask(self, settings: Settings) -> None:
+    def ask(self, settings: Settings | None) -> None:
+        """None asks for nothing, and takes back what was asked before."""
         self._version += 1
-        self._wanted = {TECHNIQUE: Wanted("act", self._version, LEASE_MS, settings)}
+        self._wanted = {}
+        if settings is not None:
+            self._wanted = {TECHNIQUE: Wanted("act", self._version, LEASE_MS, settings)}
         self._renew()
 
     def held(self) -> bool:

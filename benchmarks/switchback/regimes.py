@@ -1,7 +1,7 @@
 """Which jobs are measured, one line each: change them here."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,15 @@ class Regime:
         given = {"partitions": self.partitions, **self.options}
         if self.disk_mb_s is not None:
             given["disk-mb-s"] = self.disk_mb_s
-        return tuple(word for name, value in given.items() for word in (f"--{name}", str(value)))
+        return tuple(
+            word
+            for name, value in given.items()
+            for word in ((f"--{name}",) if value is True else (f"--{name}", str(value)))
+        )
+
+    @property
+    def with_changelog(self) -> "Regime":
+        return replace(self, options={**self.options, "changelog": True})
 
     @property
     def stores(self) -> tuple[tuple[int, int], ...]:

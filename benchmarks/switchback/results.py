@@ -9,13 +9,30 @@ from collections.abc import Iterable, Mapping, Sequence
 from statistics import fmean
 
 from benchmarks.ratios import Interval, ratio_of
-from benchmarks.switchback.arms import ALL, CONTROL, OFF, PARTS, THRESHOLDS
+from benchmarks.switchback.arms import (
+    ALL,
+    CHANGELOG,
+    CONTROL,
+    OFF,
+    PARTS,
+    SNAPSHOTS,
+    STARTS,
+    THRESHOLDS,
+)
 from benchmarks.switchback.engine import Measured
 from benchmarks.switchback.figures import Figures
 
 PERCENTILES = ("p95", "p99", "p999")
 # Those with a higher threshold than Spark's compact less: what they gain has a control arm.
 CONTROLLED = (THRESHOLDS, ALL)
+# Changelogs first, as an expert would set them; then what is to be had without a restart.
+RESTART_PAIRS = (
+    (CHANGELOG, OFF),
+    (SNAPSHOTS, CHANGELOG),
+    (SNAPSHOTS, OFF),
+    (THRESHOLDS, OFF),
+    (CHANGELOG, THRESHOLDS),
+)
 DIGITS = 3
 
 
@@ -39,6 +56,31 @@ def of_setting(measured: Measured) -> dict[str, object]:
         "rounds": len({each.round for each in figures}),
         "blocks": [vars(each) for each in figures],
     }
+
+
+def of_restarts(measured: Measured) -> dict[str, object]:
+    """With changelogs and without: what each arm of `restarts` gains over another."""
+    figures = measured.figures
+    there = {each.arm for each in figures}
+    return {
+        "pairs": {
+            f"{arm}/{against}": of_pair(figures, arm, against) for arm, against in RESTART_PAIRS
+        },
+        "left_out": measured.left_out,
+        "arms": {arm: of_arm(figures, arm) for start in STARTS for arm in start if arm in there},
+        "rounds": len({each.round for each in figures}),
+        "blocks": [vars(each) for each in figures],
+    }
+
+
+def of_pair(figures: Sequence[Figures], arm: str, against: str) -> dict[str, object] | None:
+    """None where no round has both."""
+    if not in_rounds(figures, arm, against):
+        return None
+    found: dict[str, object] = {}
+    for name in PERCENTILES:
+        found |= keyed(f"{name}_ratio", percentile_ratio(figures, name, arm, against))
+    return found
 
 
 def of_part(figures: Sequence[Figures], arm: str) -> dict[str, object]:

@@ -15,6 +15,7 @@ NOTHING = "no effect shown"
 NOT_RUN = "not in this run"
 QUIET_LOAD = 0.5
 _WIDTH = 24
+_LABEL = 22
 
 
 def of_setting(name: str, result: Mapping[str, Any], paper: bool = True) -> str:
@@ -23,11 +24,11 @@ def of_setting(name: str, result: Mapping[str, Any], paper: bool = True) -> str:
     if CONTROL in result["arms"]:
         lines += _line(CONTROL, _controls(result), result["arms"][CONTROL])
     else:
-        lines.append(f"{CONTROL:<20} left out: {result['left_out'].get(CONTROL, NOT_RUN)}")
+        lines.append(f"{CONTROL:<{_LABEL}} left out: {result['left_out'].get(CONTROL, NOT_RUN)}")
     for part in PARTS:
         found = result["parts"][part]
         if found is None:
-            lines.append(f"{part:<20} left out: {result['left_out'].get(part, NOT_RUN)}")
+            lines.append(f"{part:<{_LABEL}} left out: {result['left_out'].get(part, NOT_RUN)}")
             continue
         ratios = {each: interval_of(found, f"{each}_ratio") for each in PERCENTILES}
         lines += _line(part, ratios, result["arms"][part])
@@ -39,7 +40,23 @@ def of_setting(name: str, result: Mapping[str, Any], paper: bool = True) -> str:
     if paper:
         said = PAPER_WORD_COUNT if name == "word_count" else PAPER
         cells = "".join(f"{said.get(each, ''):<{_WIDTH}}" for each in PERCENTILES)
-        lines.append(f"{'the paper':<20} {cells}")
+        lines.append(f"{'the paper':<{_LABEL}} {cells}")
+    return "\n".join(lines)
+
+
+def of_restarts(name: str, result: Mapping[str, Any]) -> str:
+    """A line per pair of arms."""
+    rounds = result["rounds"]
+    lines = [f"{name}: {rounds} round{'s' * (rounds != 1)}{_levels(result)}", _head("arm / arm")]
+    for pair, found in result["pairs"].items():
+        arm, _, against = pair.partition("/")
+        label = f"{arm} / {against}"
+        if found is None:
+            why = result["left_out"].get(arm) or result["left_out"].get(against) or NOT_RUN
+            lines.append(f"{label:<{_LABEL}} left out: {why}")
+            continue
+        ratios = {each: interval_of(found, f"{each}_ratio") for each in PERCENTILES}
+        lines += _line(label, ratios, result["arms"][arm])
     return "\n".join(lines)
 
 
@@ -94,9 +111,9 @@ def _levels(result: Mapping[str, Any]) -> str:
     return f"; off has {told}, {_share(off)} of its compactions in phase"
 
 
-def _head() -> str:
+def _head(label: str = "part / off") -> str:
     titles = "".join(f"{TITLES[each]:<{_WIDTH}}" for each in PERCENTILES)
-    return f"{'part / off':<20} {titles}{'in phase':<10}"
+    return f"{label:<{_LABEL}} {titles}{'in phase':<10}"
 
 
 def _line(
@@ -104,7 +121,7 @@ def _line(
 ) -> list[str]:
     cells = "".join(f"{_cell(ratios[each]):<{_WIDTH}}" for each in PERCENTILES)
     share = _share(arm) if arm else ""
-    return [f"{label:<20} {cells}{share:<10}{verdict(ratios)}"]
+    return [f"{label:<{_LABEL}} {cells}{share:<10}{verdict(ratios)}"]
 
 
 def _cell(ratio: Interval | None) -> str:

@@ -23,6 +23,15 @@ of_job = Router(tags=["incidents"])
 MOST_OF_A_JOB = 1_000
 
 
+class AdviceOut(Schema):
+    """What to do before any technique: `line` is to be copied, `price` is what it costs."""
+
+    title: str
+    why: str
+    line: str
+    price: str
+
+
 class IncidentOut(Schema):
     id: int
     job: str
@@ -36,6 +45,7 @@ class IncidentOut(Schema):
     next_expected_ms: int | None
     explanation: str
     technique: str | None
+    first: AdviceOut | None
     evidence: dict[str, Any]
     acknowledged_by: str
     acknowledged_ms: int | None

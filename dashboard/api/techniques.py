@@ -13,6 +13,7 @@ from pydantic import Field
 
 from dashboard.accounts.roles import caller, operators
 from dashboard.api.fields import Reason
+from dashboard.api.incidents import AdviceOut
 from dashboard.api.problems import BadInput, Conflict
 from dashboard.models import Job, Stand, TechniqueSetting
 from dashboard.steering import cards, computed, documents, errands, switches
@@ -33,6 +34,7 @@ Value = bool | int | float | str
 class ConditionsOut(Schema):
     hold: bool | None
     why: str
+    first: AdviceOut | None
 
 
 class OptionOut(Schema):
@@ -56,7 +58,7 @@ class DecisionOut(Schema):
     at_ms: int
     reason: str
     evidence: list[EvidenceOut]
-    settings: dict[str, Value]
+    settings: dict[str, Any]
 
 
 class AxisOut(Schema):

@@ -36,6 +36,7 @@ def as_dict(incident: Incident) -> dict[str, Any]:
         "next_expected_ms": incident.next_expected_ms,
         "explanation": incident.explanation,
         "technique": incident.technique or None,
+        "first": incident.evidence.get("first"),
         "evidence": incident.evidence,
         "acknowledged_by": incident.acknowledged_by,
         "acknowledged_ms": incident.acknowledged_ms,

@@ -7,7 +7,7 @@ from typing import Any
 from dashboard.models import Incident as Record
 from techniques.detection.finding import Finding
 from techniques.detection.incidents import Incident
-from techniques.model import Evidence
+from techniques.model import Advice, Evidence
 
 MOST_SPANS = 50
 
@@ -71,12 +71,15 @@ def _fields(incident: Incident) -> dict[str, Any]:
             "executors": list(finding.executors),
             "spans_ms": [list(span) for span in finding.spans_ms[-MOST_SPANS:]],
             "table": [dict(row) for row in finding.table],
+            "first": finding.first and asdict(finding.first),
         },
     }
 
 
 def _incident(row: Record) -> Incident:
     told: dict[str, Any] = row.evidence
+    # Rows of an earlier version have none.
+    first = told.get("first")
     spans = tuple((int(start), int(end)) for start, end in told["spans_ms"])
     finding = Finding(
         kind=row.kind,
@@ -90,6 +93,7 @@ def _incident(row: Record) -> Incident:
         executors=tuple(told["executors"]),
         period_ms=told["period_ms"],
         technique=row.technique or None,
+        first=Advice(**first) if first else None,
         table=tuple(told["table"]),
     )
     return Incident(

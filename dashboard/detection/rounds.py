@@ -27,6 +27,7 @@ from dashboard.store import Store
 from dashboard.worker.histories import Histories, the_histories
 from dashboard.worker.job_leases import Leases, the_leases
 from dashboard.worker.loop import run
+from techniques.detection.finding import Finding
 from techniques.detection.incidents import Changes, Incident
 
 log = logging.getLogger(__name__)
@@ -190,6 +191,11 @@ def _event(type_: Type, row: Record, incident: Incident) -> Event:
         onset_ms=incident.onset_ms,
         end_ms=incident.end_ms if type_ == Type.INCIDENT_RESOLVED else None,
         incident_id=row.pk,
-        evidence={each.name: each.value for each in finding.evidence},
+        evidence={**_first(finding), **{each.name: each.value for each in finding.evidence}},
         link=incidents.path(row.pk),
     )
+
+
+def _first(finding: Finding) -> dict[str, str]:
+    """What to do, for people who read the alert and not the page."""
+    return {finding.first.title: finding.first.line} if finding.first else {}

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from techniques.model import Evidence
+from techniques.model import Advice, Evidence
 
 
 @dataclass(frozen=True)
@@ -21,6 +21,7 @@ class Finding:
     executors: tuple[str, ...] = ()
     period_ms: float | None = None
     technique: str | None = None
+    first: Advice | None = None  # before that technique
     table: tuple[dict[str, float | int | str], ...] = field(default=())
 
     @property

@@ -6,6 +6,7 @@ if asked for a delay after the flush. Statistical (stages meet): the threads of 
 What was decided stays when the pattern is gone, for that is what the decision was for.
 """
 
+from techniques.detection.changelogs import with_changelogs
 from techniques.detection.checkpoints import Stage, stages
 from techniques.detection.finding import Finding
 from techniques.detection.incidents import QUIET_MS, QUIET_PERIODS
@@ -14,11 +15,7 @@ from techniques.model import Conditions, Decision, Evidence, Options, Past
 from techniques.schema import Settings
 from techniques.shadowsync.algorithm import Delay, delay
 from techniques.shadowsync.load import load
-from techniques.shadowsync.snapshot_batches import (
-    snapshot_conditions,
-    snapshot_stages,
-    with_changelogs,
-)
+from techniques.shadowsync.snapshot_batches import snapshot_conditions, snapshot_stages
 from techniques.shadowsync.threads import calmed, threads, withdrawn
 from techniques.view import View
 
@@ -40,7 +37,8 @@ def conditions(view: View) -> Conditions:
     if not (several := _several(known)):
         return Conditions(False, "there is one state store per stage, and nothing to take apart")
     if found := _found(view):
-        return Conditions(True, found[0].title)
+        advised = next((each.first for each in found if each.first), None)
+        return Conditions(True, found[0].title, advised)
     if (snapshots := snapshot_conditions(view)) is not None:
         return snapshots
     if together := [stage for stage in several if len(stage.in_phase) >= FEWEST_CYCLES]:
@@ -77,6 +75,7 @@ def _decision(
     compacting = threads(view, options, past, statistical, bool(found), others)
     settings = {
         "thresholds": bool(options["thresholds"] and (found or options["preventive"])),
+        "lowest": options["lowest"],
         "spread": options["spread"],
         "seed": options["seed"],
         "threads": bool(options["threads"]) and statistical,

@@ -2,6 +2,7 @@ from collections.abc import Sequence
 
 from techniques.orders import COMPACTION, EXECUTORS, STATE_STORES, JobFacts, Order, Refused
 from techniques.schema import Settings
+from techniques.shadowsync.algorithm import THRESHOLD
 
 # Of each part, what leaves everything as it is. `base` and `in_step` are not on the card: they are
 # for measuring, where stores have to be in phase at a threshold of choice.
@@ -17,11 +18,14 @@ NOTHING: Settings = {
 
 
 def orders(settings: Settings, job: JobFacts) -> Sequence[Order]:
+    lowest = settings.get("lowest", THRESHOLD) if settings.get("thresholds") else THRESHOLD
     values = {
         **NOTHING,
         **{name: settings[name] for name in NOTHING if name in settings},
         # A spread of one file is the threshold as it is.
         "spread": settings.get("spread", 4) if settings.get("thresholds") else 1,
+        # 0 is what Spark opened the store with.
+        "base": settings.get("base") or (lowest if lowest != THRESHOLD else 0),
         "flush_on_all_cores": bool(settings.get("threads")),
     }
     if values == NOTHING:

@@ -1,8 +1,7 @@
 """Which partitions of a stage write their snapshots in the same batch, from a job's windows.
 
-A store that keeps changelogs flushes when a commit writes a snapshot, and uploads that later; one
-that does not uploads at every commit. So changelogs show as commits without an upload, and a
-snapshot as a flush during a commit.
+A store that keeps changelogs (`detection.changelogs`) flushes when a commit writes a snapshot, and
+uploads that later. So a snapshot shows as a flush during a commit.
 """
 
 from dataclasses import dataclass
@@ -13,14 +12,13 @@ from numpy.typing import NDArray
 
 from techniques.detection import latency
 from techniques.detection.aftermath import LOUD, SIGNIFICANT
+from techniques.detection.changelogs import with_changelogs
 from techniques.detection.checkpoints import IN_PHASE_SHARE
 from techniques.detection.latency import Rise
-from techniques.intervals import NONE, Floats, Intervals, Ints
+from techniques.intervals import Floats, Intervals, Ints
 from techniques.model import Conditions, Evidence
 from techniques.view import View
 
-# Without changelogs there are as many uploads as commits; a few may be missing at the edges.
-COMMITS_PER_UPLOAD = 1.5
 # What is told in milliseconds may be off by some.
 SLACK_MS = 20
 FEWEST_TOGETHER = 2
@@ -83,13 +81,8 @@ class SnapshotStage:
         return (said, *(self.rise.evidence if self.rise and self.is_noticed else ()))
 
 
-def with_changelogs(view: View) -> list[int]:
-    """Operators whose state stores keep changelogs, as far as they flushed."""
-    return view.once(_operators)
-
-
 def snapshot_stages(view: View) -> list[SnapshotStage]:
-    """Those of them of which several state stores wrote a snapshot."""
+    """Operators with changelogs of which several state stores wrote a snapshot."""
     return view.once(_stages)
 
 
@@ -105,19 +98,6 @@ def snapshot_conditions(view: View) -> Conditions | None:
     if any(each.every is None for each in known):
         return Conditions(None, "there were too few snapshots so far")
     return Conditions(False, "the state stores write their snapshots in different batches already")
-
-
-def _operators(view: View) -> list[int]:
-    commits, flushes, uploads = view.of("commit"), view.of("flush"), view.of("snapshot")
-
-    def count(intervals: Intervals, operator: int) -> int:
-        return int(np.count_nonzero(intervals.operator == operator))
-
-    return [
-        each
-        for each in sorted(set(flushes.operator.tolist()) - {NONE})
-        if count(commits, each) > COMMITS_PER_UPLOAD * count(uploads, each)
-    ]
 
 
 def _stages(view: View) -> list[SnapshotStage]:

@@ -4,6 +4,7 @@ from techniques.schema import Fields, Flag, Number
 SETTINGS = Fields(
     optional={
         "thresholds": Flag(),
+        "lowest": Number(4, 16, whole=True),
         "spread": Number(1, 16, whole=True),
         "seed": Number(0, 2**31 - 1, whole=True),
         "threads": Flag(),
@@ -36,9 +37,19 @@ TECHNIQUE = Technique(
             True,
         ),
         Option("preventive", "Also before any ShadowSync is found", OptionKind.BOOL, False),
+        # With the most of both a store compacts at 14 files, two commits before the lever's limit.
+        Option(
+            "lowest",
+            "Lowest threshold (higher: fewer compactions, more files to read)",
+            OptionKind.INT,
+            4,
+            low=4,
+            high=7,
+            unit="files",
+        ),
         Option(
             "spread",
-            "Thresholds from 4 on, so many",
+            "Thresholds from there on, so many",
             OptionKind.INT,
             4,
             low=2,

@@ -8,24 +8,38 @@ import pytest
 
 from benchmarks.switchback.arms import (
     ALL,
+    CHANGELOG,
     CONTROL,
     CORE,
     DELAY,
+    HIGH,
     OFF,
+    SNAPSHOTS,
+    SPARKS,
     THREADS,
     THRESHOLDS,
+    Block,
+    Draw,
     blocks,
     orders,
     seeds,
+    starts,
 )
 from benchmarks.switchback.regimes import MAP, SETTINGS
 from techniques.orders import JobFacts
+from techniques.schema import Settings
 from techniques.shadowsync.algorithm import THRESHOLD, alpha
 from techniques.shadowsync.realizer import orders as realized
 
 JOB = JobFacts("query", "run")
 
 EXTRA = (DELAY, THREADS, ALL)
+
+
+def values(block: Block) -> Settings:
+    """What executors are told in it."""
+    assert block.settings is not None
+    return realized(block.settings, JOB)[0].values
 
 
 def test_six_rounds_of_three_arms_are_all_their_orders() -> None:
@@ -51,6 +65,7 @@ def test_the_extra_arms_come_in_every_second_pair_of_rounds_from_the_first_on() 
 def test_all_stores_are_brought_in_step_before_every_block() -> None:
     for number in (0, 1):
         for block in blocks(number, (*CORE, *EXTRA), seed=3, delay_ms=64):
+            assert block.rephase is not None
             assert block.rephase["in_step"] is True
             assert realized(block.rephase, JOB)
 
@@ -68,39 +83,75 @@ def test_off_stays_in_step_at_four_and_the_control_at_five_and_six_in_turn() -> 
 
 def test_each_part_asks_for_itself_alone_and_all_for_the_three_together() -> None:
     asked = {
-        block.arm: realized(block.settings, JOB)[0].values
-        for block in blocks(0, (THRESHOLDS, *EXTRA), seed=3, delay_ms=64)
+        block.arm: values(block) for block in blocks(0, (THRESHOLDS, *EXTRA), seed=3, delay_ms=64)
     }
 
     def parts(arm: str) -> tuple[bool, bool, bool]:
-        values = asked[arm]
-        return values["spread"] == 4, values["delay_ms"] == 64, bool(values["flush_on_all_cores"])
+        order = asked[arm]
+        return order["spread"] == 4, order["delay_ms"] == 64, bool(order["flush_on_all_cores"])
 
     assert parts(THRESHOLDS) == (True, False, False)
     assert parts(DELAY) == (False, True, False)
     assert parts(THREADS) == (False, False, True)
     assert parts(ALL) == (True, True, True)
     assert asked[ALL]["seed"] == 3
-    assert not any(values["in_step"] for values in asked.values())
+    assert not any(order["in_step"] for order in asked.values())
 
 
 def test_where_no_delay_fits_there_is_no_such_block_and_all_goes_without() -> None:
     found = {block.arm: block for block in blocks(0, EXTRA, seed=3, delay_ms=None)}
 
     assert set(found) == {THREADS, ALL}
-    assert realized(found[ALL].settings, JOB)[0].values["delay_ms"] == 0
+    assert values(found[ALL])["delay_ms"] == 0
 
 
+@pytest.mark.parametrize("draw", [SPARKS, HIGH])
 @pytest.mark.parametrize("name", [*SETTINGS, *MAP])
-def test_every_seed_draws_thresholds_as_high_on_average_as_the_controls(name: str) -> None:
+def test_every_seed_draws_thresholds_as_high_on_average_as_the_controls(
+    name: str, draw: Draw
+) -> None:
     stores = {**SETTINGS, **MAP}[name].stores
-    found = seeds(stores, 20)
+    found = seeds(stores, 20, draw)
 
     assert len(set(found)) == 20
     for seed in found:
-        assert fmean(THRESHOLD + alpha(seed, *store) for store in stores) == pytest.approx(
-            5.5, abs=0.25
-        )
+        drawn = [draw.base + alpha(seed, *store, spread=draw.spread) for store in stores]
+        assert fmean(drawn) == pytest.approx(fmean(draw.controls), abs=0.25)
+
+
+def test_high_thresholds_are_seven_to_fourteen_with_a_control_of_ten_and_eleven() -> None:
+    even, odd = (
+        {block.arm: block for block in blocks(number, CORE, 3, None, draw=HIGH)}
+        for number in (0, 1)
+    )
+
+    treatment = values(even[THRESHOLDS])
+    assert (treatment["base"], treatment["spread"], treatment["in_step"]) == (7, 8, False)
+    assert even[CONTROL].settings == even[CONTROL].rephase == {"in_step": True, "base": 10}
+    assert odd[CONTROL].settings == odd[CONTROL].rephase == {"in_step": True, "base": 11}
+    assert even[OFF].settings == {"in_step": True, "base": THRESHOLD}
+    assert [even[arm].cycle for arm in CORE] == [4, 10, 11]
+
+
+def test_nothing_is_asked_of_a_job_with_changelogs_but_phases_of_its_snapshots() -> None:
+    plain, phased = blocks(0, (CHANGELOG, SNAPSHOTS), seed=3, delay_ms=None)
+
+    assert (plain.rephase, plain.settings) == (None, None)
+    assert phased.rephase is None
+    order = values(phased)
+    assert (order["snapshots"], order["spread"], order["base"]) == (True, 1, 0)
+
+
+def test_starts_with_and_without_changelogs_alternate_and_mirror_each_other() -> None:
+    first, second, third, _ = starts(4)
+
+    assert first == third == ((OFF, THRESHOLDS), (CHANGELOG, SNAPSHOTS))
+    assert second == ((SNAPSHOTS, CHANGELOG), (THRESHOLDS, OFF))
+
+
+def test_a_regime_with_changelogs_is_the_same_but_for_a_flag() -> None:
+    regime = SETTINGS["statistical"]
+    assert sorted(regime.with_changelog.words) == sorted((*regime.words, "--changelog"))
 
 
 def test_a_regime_is_a_command_line_of_an_example() -> None:

@@ -11,10 +11,22 @@ from uuid import UUID
 import pytest
 from redis import Redis
 
-from benchmarks.switchback.arms import ALL, CONTROL, CORE, DELAY, OFF, THREADS, THRESHOLDS
+from benchmarks.switchback import restarts
+from benchmarks.switchback.arms import (
+    ALL,
+    CHANGELOG,
+    CONTROL,
+    CORE,
+    DELAY,
+    HIGH,
+    OFF,
+    SNAPSHOTS,
+    THREADS,
+    THRESHOLDS,
+)
 from benchmarks.switchback.engine import Measured, Plan, on
 from benchmarks.switchback.query import Query, Stuck
-from benchmarks.switchback.regimes import SETTINGS
+from benchmarks.switchback.regimes import SETTINGS, Regime
 from collectors.formats import control, keys, wire
 from collectors.formats.asked import Applied, Asked, State
 from collectors.formats.buckets import Histogram
@@ -24,7 +36,7 @@ from dashboard.testing.stack import RedisServer
 from techniques.shadowsync.algorithm import THRESHOLD
 
 JOB_ID = "made-up.job"
-PLAN = Plan(budget_s=600, rounds=1, warm_up=2, settle=1, length=3, rephase=1_000_000, held_s=60)
+PLAN = Plan(budget_s=600, rounds=1, warm_up=2, settle=1, length=12, rephase=1_000_000, held_s=60)
 IN_STEP = {"in_step": True, "base": THRESHOLD}
 
 Settings = dict[str, Value]
@@ -121,6 +133,44 @@ def test_only_batches_in_which_it_was_in_force_are_counted(redis: RedisServer) -
         assert each.records == 100 * PLAN.length
         counted = versions[each.first_batch - PLAN.settle : each.last_batch + 1]
         assert counted == [last_of[each.arm]] * (PLAN.settle + PLAN.length)
+
+
+def test_a_block_is_two_cycles_of_compactions_where_that_is_longer(redis: RedisServer) -> None:
+    with made_up(redis) as job:
+        found = measured(redis, job, replace(PLAN, draw=HIGH))
+
+    assert [(each.arm, each.checkpoints) for each in found.figures] == [
+        (OFF, 12),
+        (CONTROL, 20),
+        (THRESHOLDS, 22),
+    ]
+
+
+def test_starts_with_and_without_changelogs_take_turns(redis: RedisServer) -> None:
+    """The first start of the second round is that of the same kind as the last of the first."""
+    begun: list[bool] = []
+    asked: list[list[Settings | None]] = []
+
+    @contextmanager
+    def start(regime: Regime) -> Iterator[Query]:
+        begun.append("--changelog" in regime.words)
+        Redis.from_url(redis.url).flushall()
+        with made_up(redis) as job:
+            yield Query(job, redis.url, JOB_ID)
+        asked.append([settings for _, settings in sorted(job.heard.items())])
+
+    plan = replace(restarts.plan(600, rounds=2, warm_up=2, length=3), rephase=1_000_000, settle=1)
+    found = restarts.measure(SETTINGS["statistical"], plan, print, start)
+
+    assert begun == [False, True, True, False]
+    assert [(each.round, each.arm) for each in found.figures] == [
+        *((0, OFF), (0, THRESHOLDS), (0, CHANGELOG), (0, SNAPSHOTS)),
+        *((1, SNAPSHOTS), (1, CHANGELOG), (1, THRESHOLDS), (1, OFF)),
+    ]
+    assert asked[0][0] == IN_STEP
+    # Nothing is asked for in the arm that has changelogs alone, before and after the other.
+    assert asked[1] == asked[2] == [{"snapshots": True}]
+    assert found.left_out == {}
 
 
 def test_what_the_job_refuses_is_left_out_with_its_reason(redis: RedisServer) -> None:

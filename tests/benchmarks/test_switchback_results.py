@@ -9,10 +9,25 @@ import pytest
 from benchmarks import shadowsync, shadowsync_map
 from benchmarks.ratios import Interval
 from benchmarks.switchback import table
-from benchmarks.switchback.arms import CONTROL, DELAY, OFF, PARTS, THREADS, THRESHOLDS
+from benchmarks.switchback.arms import (
+    CHANGELOG,
+    CONTROL,
+    DELAY,
+    OFF,
+    PARTS,
+    SNAPSHOTS,
+    THREADS,
+    THRESHOLDS,
+)
 from benchmarks.switchback.engine import Measured
 from benchmarks.switchback.figures import Figures
-from benchmarks.switchback.results import in_phase_share, of_part, of_setting, percentile_ratio
+from benchmarks.switchback.results import (
+    in_phase_share,
+    of_part,
+    of_restarts,
+    of_setting,
+    percentile_ratio,
+)
 
 BLOCK = Figures(
     round=0,
@@ -141,18 +156,61 @@ def test_a_quick_result_is_a_table_that_says_what_was_left_out() -> None:
         "scheduled": None,
         "statistical": of_setting(Measured(tuple(figures))),
         "word_count": None,
-        "left_out": {"scheduled": "left out of a quick run", "word_count": "left out, too"},
+        "thresholds_7_14": None,
+        "changelog": None,
+        "left_out": {
+            "scheduled": "left out of a quick run",
+            "word_count": "left out, too",
+            "thresholds_7_14": "not in this run",
+            "changelog": "not in this run",
+        },
         "machine": {"cores": 2, "load_before": 0.1},
     }
     said = shadowsync.table(json.loads(json.dumps(result)))
 
     assert "scheduled: left out of a quick run" in said
-    (line,) = [line for line in said.splitlines() if line.startswith("thresholds")]
+    (line,) = [line for line in said.splitlines() if line.startswith("thresholds ")]
     assert "0.60 [" in line
     assert line.endswith("p95 -40 %, p99 -40 %, p99.9 -40 %")
     (control,) = [line for line in said.splitlines() if line.startswith(CONTROL)]
     assert control.endswith("no effect shown")
-    assert "delay                left out: not in this run" in said
+    assert "delay                  left out: not in this run" in said
+
+
+def test_changelogs_are_compared_with_off_and_snapshots_with_changelogs() -> None:
+    figures = rounds(
+        off=(1, 2, 1),
+        changelog=(0.5, 1, 0.5),
+        snapshots=(0.4, 0.8, 0.4),
+        thresholds=(0.8, 1.6, 0.8),
+    )
+    found: Any = of_restarts(Measured(tuple(figures)))
+    ratios = {pair: each["p999_ratio"] for pair, each in found["pairs"].items()}
+
+    assert ratios == pytest.approx(
+        {
+            "changelog/off": 0.5,
+            "snapshots/changelog": 0.8,
+            "snapshots/off": 0.4,
+            "thresholds/off": 0.8,
+            "changelog/thresholds": 0.625,
+        }
+    )
+    assert set(found["arms"]) == {OFF, THRESHOLDS, CHANGELOG, SNAPSHOTS}
+    assert found["rounds"] == 3
+    said = table.of_restarts("changelog", json.loads(json.dumps(found)))
+    _, _, first, *_ = said.splitlines()
+    assert first.startswith("changelog / off ")
+    assert first.endswith("p95 -50 %, p99 -50 %, p99.9 -50 %")
+
+
+def test_snapshots_that_were_refused_are_left_out_with_the_reason() -> None:
+    figures = rounds(off=(1, 1), changelog=(0.5, 0.5), thresholds=(0.8, 0.8))
+    found: Any = of_restarts(Measured(tuple(figures), {SNAPSHOTS: "refused: no"}))
+
+    assert found["pairs"]["snapshots/off"] is None
+    said = table.of_restarts("changelog", json.loads(json.dumps(found)))
+    assert "snapshots / changelog  left out: refused: no" in said
 
 
 def test_the_map_has_a_line_per_regime_with_what_is_desynchronisation() -> None:
@@ -184,8 +242,8 @@ def test_a_run_that_was_cut_short_is_a_table_too() -> None:
     said = table.of_setting("statistical", json.loads(json.dumps(only_off)))
 
     assert said.startswith("statistical: 1 round; off has p95 800 ms")
-    assert "control              left out: the time was up" in said
-    assert "thresholds           left out: not in this run" in said
+    assert "control                left out: the time was up" in said
+    assert "thresholds             left out: not in this run" in said
 
 
 @pytest.mark.parametrize(("load", "busy"), [(0.2, False), (3.0, True)])

@@ -6,7 +6,7 @@ some flush on, so n phases are possible), and that latency is as high after the 
 at which they flush and do not all compact (`aftermath`).
 """
 
-from techniques.detection import chance
+from techniques.detection import chance, changelogs
 from techniques.detection.aftermath import Aftermath, aftermath
 from techniques.detection.checkpoints import Stage, stages, table
 from techniques.detection.finding import Finding
@@ -30,7 +30,7 @@ def find(view: View) -> list[Finding]:
         if (period := stage.period) is None or _is_shared(stage, known):
             continue
         if after := aftermath(view, stage, stage.in_phase):
-            found.append(_finding(stage, period, after))
+            found.append(_finding(view, stage, period, after))
     return found
 
 
@@ -42,7 +42,7 @@ def _is_shared(stage: Stage, known: list[Stage]) -> bool:
     )
 
 
-def _finding(stage: Stage, period: int, after: Aftermath) -> Finding:
+def _finding(view: View, stage: Stage, period: int, after: Aftermath) -> Finding:
     most = int(stage.compacting[stage.in_phase].max())
     by_chance = chance.same_phase(most, stage.instances, period)
     together = len(stage.in_phase)
@@ -67,5 +67,6 @@ def _finding(stage: Stage, period: int, after: Aftermath) -> Finding:
         operators=(stage.operator,),
         period_ms=stage.lasts_ms(period),
         technique=TECHNIQUE,
+        first=changelogs.advice(view, (stage.operator,)),
         table=tuple(table(stage, ROWS)),
     )

@@ -11,6 +11,7 @@ from math import gcd, lcm
 
 import numpy as np
 
+from techniques.detection import changelogs
 from techniques.detection.aftermath import Aftermath, aftermath
 from techniques.detection.checkpoints import Stage, stages, table
 from techniques.detection.finding import Finding
@@ -32,11 +33,11 @@ def find(view: View) -> list[Finding]:
         if meeting.sum() < FEWEST or not (one.weighs(other) and other.weighs(one)):
             continue
         if after := aftermath(view, one, np.array(one.in_phase)[meeting].tolist()):
-            found.append(_finding(one, other, after))
+            found.append(_finding(view, one, other, after))
     return found
 
 
-def _finding(one: Stage, other: Stage, after: Aftermath) -> Finding:
+def _finding(view: View, one: Stage, other: Stage, after: Aftermath) -> Finding:
     period_ms = _recurs_ms(one, other)
     again = "" if period_ms is None else f" It is expected every {period_ms / 1000:.0f} s."
     meetings = one.meetings_ms(other).tolist()
@@ -60,6 +61,7 @@ def _finding(one: Stage, other: Stage, after: Aftermath) -> Finding:
         operators=(one.operator, other.operator),
         period_ms=period_ms,
         technique=TECHNIQUE,
+        first=changelogs.advice(view, (one.operator, other.operator)),
         table=tuple(table(one, ROWS) + table(other, ROWS)),
     )
 

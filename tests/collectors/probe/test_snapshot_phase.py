@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from dashboard.testing.stack import RedisServer
+from techniques.detection.changelogs import CHANGELOGS_FIRST
 from techniques.shadowsync.snapshots import next_snapshot, offset
 from tests.collectors.conftest import probe, spark_session
 from tests.collectors.folder import ROWS
@@ -25,7 +26,8 @@ SEED = 3
 CHANGELOG = {
     "spark.sql.shuffle.partitions": str(PARTITIONS),
     "spark.sql.streaming.stateStore.providerClass": f"{PROVIDERS}RocksDBStateStoreProvider",
-    "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
+    # As the line that is advised says it: this is the test that Spark knows it.
+    **dict([CHANGELOGS_FIRST.line.removeprefix("--conf ").split("=")]),
     "spark.sql.streaming.stateStore.minDeltasForSnapshot": str(EVERY),
     # Snapshots are uploaded when the test says so.
     "spark.sql.streaming.stateStore.maintenanceInterval": "1h",

@@ -54,6 +54,7 @@ def test_a_card_says_what_the_technique_does_and_that_it_is_off(operator: Client
     assert card["conditions"] == {
         "hold": None,
         "why": "the worker has not looked at this job yet",
+        "first": None,
     }
     assert (card["computed_ms"], card["version"], card["document_version"]) == (None, 0, 0)
     assert [option["name"] for option in card["options"]] == ["word", "refuse", "times"]

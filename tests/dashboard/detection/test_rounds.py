@@ -30,6 +30,9 @@ INSTANCES = 8
 class World:
     """A job whose eight state stores flush every second and compact every fourth, all at once."""
 
+    # Whether every commit uploads; otherwise nobody knows.
+    uploads = False
+
     def __init__(self, store: MemoryStore) -> None:
         self.store = store
         self.second = 0
@@ -57,6 +60,8 @@ class World:
             self.store.append(keys.frames(JOB), sent.start_ms, wire.encode(sent))
         at_us = (START_MS + self.second * 1000) * 1000
         ended = list(_stores(at_us, self.second, in_phase))
+        if self.uploads:
+            ended += _uploads(at_us)
         self.store.append(keys.activities(JOB), at_us // 1000 + 950, activity.encode(ended))
         self.second += 1
 
@@ -91,6 +96,12 @@ def _stores(at_us: int, second: int, in_phase: bool) -> Iterator[Activity]:
             yield Activity(Kind.COMPACTION, flushed_us, flushed_us + 300_000, "1", 0, partition)
 
 
+def _uploads(at_us: int) -> Iterator[Activity]:
+    for partition in range(INSTANCES):
+        yield Activity(Kind.SNAPSHOT, at_us + 60_000, at_us + 90_000, "1", 0, partition)
+        yield Activity(Kind.COMMIT, at_us, at_us + 100_000, "1", 0, partition)
+
+
 @pytest.fixture
 def world(memory_store: MemoryStore) -> World:
     return World(memory_store)
@@ -118,6 +129,23 @@ def test_a_run_that_warms_up_has_no_incident_until_it_is_steady(world: World) ->
     world.pass_s(60)
     incident = Incident.objects.get(kind="scheduled_shadowsync")
     assert incident.onset_ms >= START_MS + 60_000
+
+
+def test_where_every_commit_uploads_changelogs_are_advised_first(world: World) -> None:
+    Endpoint.objects.create(name="on call", url="https://hooks.example/", created_ms=0)
+    world.uploads = True
+    world.pass_s(60)
+    (incident,) = Incident.objects.filter(kind="scheduled_shadowsync")
+    first = incident.evidence["first"]
+    assert "changelogCheckpointing.enabled=true" in first["line"]
+    opened = AlertEvent.objects.get(type="incident.opened", event__kind="scheduled_shadowsync")
+    assert opened.event["evidence"][first["title"]] == first["line"]
+
+    # A worker that takes over keeps it.
+    world.detection = detection(world.leases)
+    world.pass_s(20)
+    incident.refresh_from_db()
+    assert incident.evidence["first"] == first
 
 
 def test_it_ends_when_they_are_spread(world: World) -> None:

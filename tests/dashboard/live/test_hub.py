@@ -129,13 +129,13 @@ async def test_a_batch_of_activities_alone_says_nothing_of_techniques(store: Mem
 
 
 class FlakyStore(MemoryStore):
-    failures = 2
+    times_away = 2
 
     async def follow(
         self, after_ms: Mapping[Stream, int], wait_ms: int
     ) -> Mapping[Stream, Sequence[Entry]]:
-        if self.failures:
-            self.failures -= 1
+        if self.times_away:
+            self.times_away -= 1
             raise StoreUnavailable("away")
         return await super().follow(after_ms, wait_ms)
 

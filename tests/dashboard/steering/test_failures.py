@@ -11,7 +11,7 @@ from dashboard.steering import switches
 from dashboard.steering.switches import Switch
 from dashboard.worker.histories import Histories
 from dashboard.worker.job_leases import Leases
-from techniques.model import Decision, Mode, Past, Settings
+from techniques.model import Decision, Mode, Options, Past
 from techniques.view import View
 from tests.dashboard.steered import JOB, World
 from tests.factories import announcement, frame
@@ -40,7 +40,7 @@ def renewed_ms(world: World, job_id: str) -> int:
 
 
 def breaks(monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
-    def broken(view: View, options: Settings, past: Past) -> Decision | None:
+    def broken(view: View, options: Options, past: Past) -> Decision | None:
         raise error
 
     monkeypatch.setattr(controller, "decide", broken)

@@ -88,6 +88,8 @@ def test_each_part_is_an_option_of_its_own() -> None:
     assert decided(view, threads=False).settings["threads"] is False
     assert decided(view, compaction_threads=3).settings["compaction_threads"] == 3
     assert decided(view, seed=7, spread=3).settings.items() >= {"seed": 7, "spread": 3}.items()
+    assert decided(view, lowest=7).settings["lowest"] == 7
+    assert decided(view).settings["lowest"] == 4
 
 
 def test_threads_are_left_alone_where_stages_do_not_meet() -> None:

@@ -48,6 +48,15 @@ def test_executors_are_told_what_to_hold() -> None:
     }
 
 
+@pytest.mark.parametrize(("lowest", "base"), [(4, 0), (7, 7)])
+def test_the_lowest_threshold_is_told_where_it_is_not_sparks_own(lowest: int, base: int) -> None:
+    order = order_of({**ALL, "lowest": lowest, "spread": 8})
+    assert (order.values["base"], order.values["spread"]) == (base, 8)
+
+    without = order_of({**ALL, "lowest": lowest, "thresholds": False})
+    assert without.values["base"] == 0
+
+
 def test_without_thresholds_every_store_keeps_its_own() -> None:
     order = order_of({**ALL, "thresholds": False})
 

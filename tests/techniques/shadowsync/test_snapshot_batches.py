@@ -5,10 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from techniques.detection.changelogs import with_changelogs
 from techniques.model import Decision, Scalar
 from techniques.options import checked
 from techniques.shadowsync.controller import conditions, decide
-from techniques.shadowsync.snapshot_batches import snapshot_stages, with_changelogs
+from techniques.shadowsync.snapshot_batches import snapshot_stages
 from techniques.shadowsync.snapshots import offset
 from techniques.shadowsync.technique import TECHNIQUE
 from techniques.view import WINDOW_MS, Interval, View

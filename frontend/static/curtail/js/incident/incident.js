@@ -45,6 +45,7 @@ const zoomed = new Zoomed({
 let incident = null;
 let techniques = null; // the card of the one that helps
 let listening = null; // to the job, while somebody waits for its answer
+let remedied = ""; // what was said of it
 let told = "";
 let pickedMs = Number(asked.get("at")) || null; // the start of the occurrence chosen; null follows the newest
 let panels = asked.get("panels") === "all" ? "all" : "kind";
@@ -165,8 +166,12 @@ async function act(name) {
 function showRemedy() {
   const { technique } = incident;
   const say = (cards) => {
-    part("remedy").replaceChildren(...remedy(technique, cards));
     listen(cards?.some(({ state }) => state === "asked"));
+    if (techniques) techniques.advises = !incident.first;
+    const told = JSON.stringify([cards?.length, incident.first]);
+    if (told === remedied) return; // a line that somebody selects to copy stays
+    remedied = told;
+    part("remedy").replaceChildren(...remedy(technique, cards, incident.first));
   };
   say(null);
   if (!technique) return;

@@ -1,9 +1,17 @@
 /** What is said beside the card of the technique that addresses an incident, or in its place. */
 
 import { element } from "../core/dom.js";
+import { advice } from "../job/advice.js";
 
-/** `cards` are those of it; null while they are not known. */
-export function remedy(technique, cards) {
+/** What is to be done first, if anything, then what there is to say of the technique. */
+export function remedy(technique, cards, first = null) {
+  if (!first) return beside(technique, cards);
+  const then = cards?.length ? [element("p", { class: "then" }, "If it cannot restart now, this acts on the running job:")] : beside(technique, cards);
+  return [advice(first), ...then];
+}
+
+/** `cards` are those of the technique; null while they are not known. */
+function beside(technique, cards) {
   if (!technique) return [element("p", {}, "None of the techniques addresses this kind of trouble. The evidence says where to look.")];
   if (!cards) return [element("p", { class: "muted" }, "Looking for the technique against it…")];
   if (cards.length) return [];

@@ -1,5 +1,6 @@
 /** One technique as a card: what it does, whether it fits, its switch, what it did and what came of it. */
 
+import { advice } from "./advice.js";
 import { mayOperate } from "../core/role.js";
 import { element } from "../core/dom.js";
 import { age, count, duration, text } from "../core/format.js";
@@ -9,11 +10,15 @@ import { clockTime, zoneName } from "../core/times.js";
 const MODES = ["off", "advise", "act"];
 const PERCENTILES = [["p50", "p50"], ["p99", "p99"], ["p999", "p99.9"]];
 
-export function card(item, { zone, nowMs, unfolded, onMode }) {
+/** Where something else should be done first, that comes before the switch; `advises` is false where the page has said it already. */
+export function card(item, { zone, nowMs, unfolded, onMode, advises = true }) {
+  const first = advises ? item.conditions.first : null;
   return element(
     "article",
     { class: "card", id: `technique-${item.name}`, "data-state": item.state, "data-mode": item.mode, "aria-labelledby": `${item.name}-title` },
-    element("div", { class: "card-head" }, element("h3", { id: `${item.name}-title` }, item.title), modes(item, onMode)),
+    element("div", { class: "card-head" }, element("h3", { id: `${item.name}-title` }, item.title), first ? null : modes(item, onMode)),
+    first ? advice(first) : null,
+    first ? element("div", { class: "card-head" }, element("p", {}, "If it cannot restart now, this acts on the running job:"), modes(item, onMode)) : null,
     element("p", {}, item.sentence),
     state(item, nowMs),
     failure(item),

@@ -36,6 +36,7 @@ export class Techniques {
   constructor({ jobPath, nowMs, zone, only = null, onCards = () => {} }) {
     this.jobPath = jobPath;
     this.only = only;
+    this.advises = true; // false where the page itself says what is to be done first
     this.onCards = onCards;
     this.nowMs = nowMs;
     this.zone = zone;
@@ -102,7 +103,7 @@ export class Techniques {
     const unfolded = new Set([...this.list.querySelectorAll("details[open]")].map(({ dataset }) => dataset.of));
     this.list.replaceChildren(
       ...items.map((item) =>
-        card(item, { zone: this.zone(), nowMs: this.nowMs(), unfolded, onMode: (mode) => this.#change(item, mode) }),
+        card(item, { zone: this.zone(), nowMs: this.nowMs(), unfolded, advises: this.advises, onMode: (mode) => this.#change(item, mode) }),
       ),
     );
     if (focused) this.list.querySelector(`[data-of="${CSS.escape(focused)}"]`)?.focus();
