@@ -67,7 +67,11 @@ def test_asking_for_cards_makes_the_worker_compute_them(operator: Client, world:
     world.round()
 
     card = operator.get(CARDS).json()["items"][0]
-    assert card["conditions"] == {"hold": True, "why": "the job sends windows"}
+    assert card["conditions"] == {
+        "hold": True,
+        "why": "the job sends windows",
+        "first": None,
+    }
     assert card["computed_ms"] == world.now_ms
 
 
@@ -93,7 +97,11 @@ def test_cards_come_from_the_database_while_redis_is_away(
     monkeypatch.setattr(MemoryStore, "cards", away)
     card = operator.get(CARDS).json()["items"][0]
 
-    assert card["conditions"] == {"hold": None, "why": "Redis does not answer now"}
+    assert card["conditions"] == {
+        "hold": None,
+        "why": "Redis does not answer now",
+        "first": None,
+    }
 
 
 def test_a_figure_comes_as_data_or_not_at_all(operator: Client, world: World) -> None:

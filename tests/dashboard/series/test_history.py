@@ -155,7 +155,7 @@ def test_a_run_queue_is_full_when_as_many_threads_wait_as_run() -> None:
 
 def test_what_nobody_reads_is_not_kept() -> None:
     history = History(10, frozenset((Reads.SERIES,)))
-    history.add([replace(FULL_FRAME, window=frame(0).window)], [pause(0, 30)])
+    history.add([replace(FULL_FRAME, window=frame(0).window, warming_up=False)], [pause(0, 30)])
     view = history.view()
 
     assert len(view) == 1
