@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from dashboard.testing.stack import Stack
-from tests.end_to_end.conftest import JOB_ID, PATIENCE_MS, log_in
+from tests.end_to_end.conftest import JOB_ID, PATIENCE_MS, log_in, switch
 
 pytestmark = [pytest.mark.browser, pytest.mark.spark, pytest.mark.quiet]
 
@@ -42,25 +42,16 @@ def viewer(running: Stack, logged_in: Page, chromium: Browser) -> Iterator[Page]
     context.close()
 
 
-def switch(page: Page, mode: str, reason: str) -> None:
-    page.locator(CARD).get_by_role("button", name=mode, exact=True).click()
-    dialog = page.get_by_role("dialog")
-    expect(dialog).to_contain_text(f"→ {mode}")
-    dialog.get_by_label("Reason").fill(reason)
-    dialog.locator("button[type=submit]").click()
-    expect(dialog).to_be_hidden()
-
-
 def test_a_switch_is_asked_applied_by_the_job_and_audited(running: Stack, job_page: Page) -> None:
     page = job_page
-    switch(page, "act", "to see it work")
+    switch(page, CARD, "act", "to see it work")
     expect(page.locator(CARD)).to_have_attribute("data-state", "applied", timeout=PATIENCE_MS)
     expect(page.locator(CARD)).to_contain_text("says hello")
     page.goto(f"{running.url}/audit")
     expect(page.get_by_text("to see it work")).to_be_visible()
 
     page.goto(f"{running.url}/jobs/{JOB_ID}")
-    switch(page, "off", "seen")
+    switch(page, CARD, "off", "seen")
     expect(page.locator(CARD)).to_have_attribute("data-state", "off", timeout=PATIENCE_MS)
 
 
