@@ -94,8 +94,8 @@ class Detection:
                 # believe that what it found was written: what starts anew finds it again.
                 self._drop(job_id)
                 log.exception("the detection of %s stumbled", job_id)
-                why = f"it could not be looked at: {type(error).__name__}: {error}"
-                self._histories.fail(job_id, why)
+                told = f"it could not be looked at: {type(error).__name__}: {error}"
+                self._histories.fail(job_id, told)
 
     def _look_at(self, job_id: str) -> None:
         view = self._histories.view(job_id)

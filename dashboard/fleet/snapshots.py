@@ -82,7 +82,7 @@ class Fleet:
             async with asyncio.timeout(PATIENCE_S):
                 announcements = await self._store.announcements()
                 looked_ms = await self._store.looked()
-                failures = await self._store.failures()
+                failures = await self._store.failing()
         except (StoreUnavailable, TimeoutError) as error:
             self._say("away", str(error) or "no answer in time")
             return None

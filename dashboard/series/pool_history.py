@@ -16,7 +16,6 @@ MOST_BUCKETS, MOST_PAIRS = 10, 64
 
 LATENCY_TYPES = (np.float64, np.float64, np.int64)
 SENT_TYPES = (np.float64, object, object, np.int64)
-TRACKS = ("queued", "busy", "executed")
 
 
 @dataclass
@@ -98,7 +97,9 @@ class PoolHistory:
                     Instance(
                         name,
                         operator,
-                        *(self._tracks.last((pool, host, name, what), windows) for what in TRACKS),
+                        queued=self._tracks.last((pool, host, name, "queued"), windows),
+                        busy=self._tracks.last((pool, host, name, "busy"), windows),
+                        executed=self._tracks.last((pool, host, name, "executed"), windows),
                         latency=Latencies(*held.columns()),
                     )
                     for name, (operator, held) in kept.latencies.items()

@@ -98,12 +98,12 @@ class MemoryStore:
 
     async def tell_looked(self, windows_ms: Mapping[str, int], failures: Mapping[str, str]) -> None:
         self._looked |= windows_ms
-        self._failures = {job: why for job, why in (self._failures | failures).items() if why}
+        self._failures = {job: why for job, why in {**self._failures, **failures}.items() if why}
 
     async def looked(self) -> Mapping[str, int]:
         return dict(self._looked)
 
-    async def failures(self) -> Mapping[str, str]:
+    async def failing(self) -> Mapping[str, str]:
         return dict(self._failures)
 
     async def close(self) -> None:

@@ -85,7 +85,7 @@ class Store(Protocol):
     async def looked(self) -> Mapping[str, int]:
         """What was told of each job that was looked at within the last day."""
 
-    async def failures(self) -> Mapping[str, str]:
+    async def failing(self) -> Mapping[str, str]:
         """Jobs whose data cannot be read, each with the reason that was told last."""
 
     async def close(self) -> None:

@@ -214,7 +214,7 @@ class RedisStore:
         told = await self._reply(self._client().hgetall(LOOKED))
         return {job_id.decode(errors="replace"): int(ms) for job_id, ms in told.items()}
 
-    async def failures(self) -> Mapping[str, str]:
+    async def failing(self) -> Mapping[str, str]:
         told = await self._reply(self._client().hgetall(FAILURES))
         return {
             job_id.decode(errors="replace"): why.decode(errors="replace")

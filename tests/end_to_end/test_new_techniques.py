@@ -19,7 +19,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.spark, pytest.mark.quiet]
 @pytest.fixture(scope="module")
 def enriched(running: Stack) -> Iterator[str]:
     with Running(running.job("enrichment")):
-        yield f"{running.url}/jobs/enrichment.enriched"
+        yield f"{running.url}/jobs/enrichment.orders"
 
 
 @pytest.mark.parametrize(
@@ -27,14 +27,14 @@ def enriched(running: Stack) -> Iterator[str]:
     [
         ("pool_policy", "fewest-queued was asked for"),
         ("live_conf", "copies from 3.0 × on"),
-        ("cluster_share", "100% each of enrichment.enriched"),
+        ("cluster_share", "100% each of enrichment.orders"),
     ],
 )
 def test_it_is_on_the_page_acts_on_the_running_job_and_lets_go(
     running: Stack, enriched: str, logged_in: Page, technique: str, says: str
 ) -> None:
     page, card = logged_in, f"#technique-{technique}"
-    expect(page.get_by_role("link", name="enriched")).to_be_visible(timeout=PATIENCE_MS)
+    expect(page.get_by_role("link", name="orders")).to_be_visible(timeout=PATIENCE_MS)
     page.goto(enriched)
     expect(page.locator(card)).to_be_visible(timeout=PATIENCE_MS)
 

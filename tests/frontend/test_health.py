@@ -50,6 +50,13 @@ def test_late_parts_are_no_losses(blank: Page) -> None:
     assert line == "Collector: nothing lost · 3 parts came too late for their window."
 
 
+def test_what_the_worker_could_not_read_is_told_after_the_collectors_health(blank: Page) -> None:
+    line = run(blank, "job/health", "return m.healthLine(given, '3 entries');", {"late": 0})
+    assert line == (
+        "Collector: nothing lost. The worker did not understand all of this job: 3 entries."
+    )
+
+
 def test_what_was_lost_is_told_apart_from_what_was_late(blank: Page) -> None:
     line = run(blank, "job/health", "return m.healthLine(given);", {"lost_parts": 2, "late": 1})
     assert "2 parts lost between executor and collector; the chart lacks what they held" in line

@@ -57,7 +57,7 @@ def test_what_is_known_of_tasks_comes_after_all_activities() -> None:
 
 
 def numbered(**changes: int) -> bytes:
-    return encode([replace(ACTIVITIES[0], **changes)])
+    return encode([replace(ACTIVITIES[0], **changes)])  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

@@ -84,6 +84,16 @@ def test_a_job_is_watched_while_its_newest_windows_are_looked_at(
     assert not watched(now - 2_000, now - 10_000)
 
 
+def test_why_a_jobs_data_could_not_be_read_is_told_with_the_job(
+    api: Client, memory_store: MemoryStore
+) -> None:
+    memory_store.announce(announcement(heartbeat_ms=now_ms(), pulse=PULSE))
+    assert api.get(JOB).json()["failure"] == ""
+    asyncio.run(memory_store.tell_looked({}, {ANNOUNCEMENT.job_id: "3 entries are garbage"}))
+
+    assert api.get(JOB).json()["failure"] == "3 entries are garbage"
+
+
 def test_a_job_that_fell_silent_is_stale_and_its_last_number_is_not_shown_as_todays(
     api: Client, memory_store: MemoryStore
 ) -> None:

@@ -10,7 +10,7 @@ from django.db import OperationalError
 from collectors.formats import activity, keys, wire
 from collectors.formats.activity import Activity, Kind
 from collectors.formats.announcement import Announcement
-from dashboard.detection.rounds import Detection, running
+from dashboard.detection.rounds import ROUND_S, Detection, running
 from dashboard.detection.watch import Watch
 from dashboard.fleet import jobs
 from dashboard.fleet.jobs import STALE_AFTER_MS
@@ -66,9 +66,9 @@ class World:
         self.second += 1
 
 
-def detection(leases: Leases, **options: float) -> Detection:
+def detection(leases: Leases, round_s: float = ROUND_S) -> Detection:
     """A worker's, with histories of its own."""
-    return Detection(leases, Histories(), **options)
+    return Detection(leases, Histories(), round_s)
 
 
 class Clock:

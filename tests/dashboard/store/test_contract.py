@@ -224,9 +224,9 @@ async def test_how_far_jobs_were_looked_at_is_told(tried: Tried) -> None:
 
 async def test_why_a_job_cannot_be_read_is_told_until_it_can(tried: Tried) -> None:
     await tried.store.tell_looked({}, {JOB: "garbage", "other.job": "more", "good.job": ""})
-    assert dict(await tried.store.failures()) == {JOB: "garbage", "other.job": "more"}
+    assert dict(await tried.store.failing()) == {JOB: "garbage", "other.job": "more"}
     await tried.store.tell_looked({}, {JOB: ""})
-    assert dict(await tried.store.failures()) == {"other.job": "more"}
+    assert dict(await tried.store.failing()) == {"other.job": "more"}
 
 
 async def test_counters_do_not_stay_in_redis(redis: RedisServer) -> None:
@@ -254,7 +254,7 @@ async def test_a_redis_that_is_away_is_unavailable_and_then_back(redis: RedisSer
         store.let_go("a"),
         store.tell_looked({JOB: 1}, {JOB: ""}),
         store.looked(),
-        store.failures(),
+        store.failing(),
         store.put_cards(JOB, b"{}", 60),
         store.cards(JOB),
         store.want_cards(JOB, 60),

@@ -79,7 +79,7 @@ class World:
         self.histories.read(self.store, job_ids, now_ms)
 
     def failures(self) -> Mapping[str, str]:
-        return loop.run(self.store.failures())
+        return loop.run(self.store.failing())
 
 
 @pytest.fixture
@@ -251,7 +251,7 @@ def test_a_view_has_the_jobs_promise_and_a_change_within_a_second(world: World) 
 
 def test_a_worker_keeps_its_connection_from_round_to_round(world: World) -> None:
     def connections() -> int:
-        stats: Mapping[str, int] = world.client.info("stats")  # type: ignore[assignment]
+        stats: Mapping[str, int] = world.client.info("stats")
         return stats["total_connections_received"]
 
     world.read(HEALTHY)

@@ -9,10 +9,11 @@ from collectors.formats.announcement import to_hash
 from dashboard.alerts.delivery import Courier, the_courier
 from dashboard.alerts.outbox import enqueue
 from dashboard.celery_app import app
+from dashboard.detection.rounds import Detection
 from dashboard.fleet import jobs
 from dashboard.models import AlertEvent, Delivery, Incident, Job, Run
 from dashboard.store import the_store
-from dashboard.tasks import DAY_MS, forget_old_records, register_jobs
+from dashboard.tasks import DAY_MS, forget_old_records, look_after_jobs, register_jobs
 from dashboard.testing.stack import RedisServer
 from dashboard.web.health import BEAT_LASTS_S
 from tests.dashboard.alerts.made import OPENED, endpoint
@@ -48,6 +49,34 @@ def test_a_redis_that_is_away_is_said_and_the_task_ends(
     on_redis.stop()
     register_jobs()
     assert "cannot be registered now" in caplog.text
+
+
+def test_jobs_are_steered_after_incidents_were_looked_for_whatever_that_threw(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    did: list[str] = []
+
+    def stumbles(*_: object) -> None:
+        did.append("detect")
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(Detection, "round", stumbles)
+    monkeypatch.setattr("dashboard.steering.rounds.steer", lambda *_: did.append("steer"))
+    app.tasks[app.conf.beat_schedule["look-after-jobs"]["task"]]()
+    assert did == ["detect", "steer"]
+    assert "the round of detection stumbled" in caplog.text
+
+
+def test_a_redis_that_is_away_ends_the_round_and_the_next_one_goes_on(
+    on_redis: RedisServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    on_redis.stop()
+    look_after_jobs()
+    assert "incidents cannot be detected now" in caplog.text
+    on_redis.start()
+    caplog.clear()
+    look_after_jobs()
+    assert not caplog.records
 
 
 def test_records_older_than_the_retention_are_forgotten(settings: Settings) -> None:

@@ -11,7 +11,7 @@ from techniques.detection import find_all
 from techniques.detection.checkpoints import stages
 from techniques.detection.finding import Finding
 from techniques.detection.ordinals import nth
-from techniques.view import View
+from techniques.view import Resource, ResourceKind, View
 from tests.techniques.detection.traces import (
     PLANTED,
     START_MS,
@@ -73,6 +73,17 @@ def test_three_hours_of_healthy_traffic_have_at_most_one_false_finding() -> None
     ]
 
     assert len(found) <= 1, [(seed, finding.kind, finding.p_value) for seed, finding in found]
+
+
+def test_a_full_run_queue_with_its_spike_is_found_and_beside_a_full_cpu_told_once() -> None:
+    view = trace(PLANTED["millibottleneck"])
+    (cpu,) = view.use.values()
+    queue = Resource(ResourceKind.RUN_QUEUE, "node-a")
+    alone = replace(view, use={queue: cpu.copy()})
+    both = replace(view, use={queue: cpu.copy(), **view.use})
+
+    assert only("millibottleneck", alone).title.startswith("run queue of node-a")
+    assert [each.title.split()[0] for each in find_all(both)] == ["CPU"]
 
 
 def test_a_single_saturation_with_its_spike_is_found() -> None:

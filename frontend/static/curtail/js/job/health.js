@@ -44,7 +44,8 @@ export function losses(collector) {
     .join(", ");
 }
 
-export function healthLine(collector) {
+/** `failure` is why the worker, which detects and steers, could not read the job lately. */
+export function healthLine(collector, failure = "") {
   if (!collector) return "";
   const lost = losses(collector);
   const said = [lost ? `since the run began, ${lost}; the chart lacks what they held` : "nothing lost"];
@@ -55,5 +56,5 @@ export function healthLine(collector) {
   if (given("shipped_activities")) said.push(`${text(count(collector.shipped_activities))} activities shipped`);
   if (given("waiting")) said.push(`${text(count(collector.waiting))} waiting to be sent`);
   if (given("busy_share")) said.push(`busy ${text(percent(collector.busy_share * 100))} of one core`);
-  return `Collector: ${said.join(" · ")}.`;
+  return `Collector: ${said.join(" · ")}.${failure && ` The worker did not understand all of this job: ${failure}.`}`;
 }

@@ -126,7 +126,7 @@ function take(batch, skip) {
 
 function showHealth(collector) {
   const known = Object.entries(collector).filter(([, value]) => value !== null);
-  const line = healthLine({ ...job?.collector, ...Object.fromEntries(known) });
+  const line = healthLine({ ...job?.collector, ...Object.fromEntries(known) }, job?.failure);
   part("health").hidden = !line;
   part("health").classList.toggle("warn", lateness.told(collector.late, performance.now()));
   setText(part("health"), line);
