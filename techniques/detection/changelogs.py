@@ -27,8 +27,7 @@ CHANGELOGS_FIRST = Advice(
     line="--conf spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled=true",
     price=(
         "a restart (from the same checkpoint), and a slower recovery: it replays the changelogs "
-        "since the last snapshot, of which there is one every 10 versions "
-        "(spark.sql.streaming.stateStore.minDeltasForSnapshot)"
+        "since the last snapshot, of which there is one every 10 versions (minDeltasForSnapshot)"
     ),
 )
 

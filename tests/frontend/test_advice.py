@@ -101,8 +101,11 @@ def test_an_incident_of_a_job_with_changelogs_has_the_card_alone(base: str, page
 
 
 @pytest.mark.parametrize("width", [1440, 390])
-def test_the_line_scrolls_in_its_box_and_not_the_page(base: str, page: Page, width: int) -> None:
+def test_all_of_the_line_is_seen_and_nothing_scrolls(base: str, page: Page, width: int) -> None:
     page.set_viewport_size({"width": width, "height": 900})
     incident_page(base, page, [advised_card()], first=FIRST)
     expect(page.locator(".advice .code")).to_be_visible()
     assert page.evaluate("() => document.documentElement.scrollWidth") <= width
+    sizes = "pre => [pre.scrollWidth, pre.clientWidth]"
+    needed, there = page.locator(".advice pre").evaluate(sizes)
+    assert needed <= there
