@@ -82,7 +82,7 @@ export class WindowRing {
     return this.newest !== null && ms >= (this.newest - this.capacity + 1) * this.windowMs;
   }
 
-  /** NaN where there is none, or no such column: a server of an older version may lack some. */
+  /** NaN where there is none, or no such column. */
   value(name, number) {
     return this.columns.get(name)?.[number % this.capacity] ?? NaN;
   }
@@ -189,8 +189,9 @@ function columnsOf(batch) {
   const single = {};
   const groups = { ...batch.state, ...instanceColumns(batch.pools ?? []) };
   for (const name of LATENCY) {
-    single[latencyColumn("processed", name)] = batch.latency[name];
-    if (batch.committed) single[latencyColumn("committed", name)] = batch.committed[name];
+    // A server of an older version may lack some.
+    single[latencyColumn("processed", name)] = batch.latency[name] ?? [];
+    single[latencyColumn("committed", name)] = batch.committed?.[name] ?? [];
   }
   for (const [name, value] of Object.entries(batch)) {
     if (OTHERWISE.has(name)) continue;
