@@ -281,7 +281,7 @@ def task_cpu_s(pid: int) -> float:
 
 def collector_pid(spark: SparkSession) -> int:
     jvm: Any = spark.sparkContext._jvm
-    pid = int(jvm.io.curtail.probe.Collector.pid())
+    pid = int(jvm.io.curtail.probe.CollectorProcess.pid())
     if pid < 0:
         raise RuntimeError("the collector does not run")
     return pid

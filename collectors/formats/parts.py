@@ -27,7 +27,7 @@ the bytes.
       varint    reference epoch µs       the driver's clock when the task began
       …         histogram                of reference − event time, on the FINE scale
     varint    number of events, then each
-      byte      source                   `Source`
+      byte      source                   `EventSource`
       varint    epoch µs
       text      context                  who said it
       text      body                     in its own words
@@ -46,7 +46,7 @@ from collectors.formats.pools import PoolSample
 VERSION = 4
 
 
-class Source(IntEnum):
+class EventSource(IntEnum):
     ROCKSDB = 1
     STATE_STORE = 2
     GC = 3

@@ -35,7 +35,7 @@ private class Driver extends DriverPlugin {
   override def registerMetrics(appId: String, ctx: PluginContext): Unit =
     Guard.quietly("start the collector") {
       context.foreach { sc =>
-        Collector.start(CollectorSettings.from(sc, appId))
+        CollectorProcess.start(CollectorSettings.from(sc, appId))
         // In local mode the driver is also the executor, and measured as such.
         if (!sc.isLocal) sampler = Some(measureDriver())
       }
@@ -55,13 +55,13 @@ private class Driver extends DriverPlugin {
 
   override def receive(message: AnyRef): AnyRef = message match {
     case part: Array[Byte] =>
-      Collector.offer(MessageKind.Part, part)
+      CollectorProcess.offer(MessageKind.Part, part)
       Driver.reply()
     case Control.Question => Control.current.document
     case other =>
       // For the collector to count: an executor of another Curtail, or of another plugin.
       val name = Option(other).map(_.getClass.getName).getOrElse("null")
-      Collector.offer(MessageKind.Foreign, name.getBytes(UTF_8))
+      CollectorProcess.offer(MessageKind.Foreign, name.getBytes(UTF_8))
       Driver.reply()
   }
 
@@ -69,7 +69,7 @@ private class Driver extends DriverPlugin {
     ProbeJar.forget()
     levers.foreach(_.stop())
     sampler.foreach(_.stop())
-    Collector.stop()
+    CollectorProcess.stop()
     Driver.context = None
   }
 }

@@ -15,7 +15,7 @@ from collectors.formats.activity import Activity, Kind
 from collectors.formats.buckets import Histogram, merged
 from collectors.formats.codec import Garbled
 from collectors.formats.metrics import BY_NAME
-from collectors.formats.parts import Event, Losses, Part, Source, TaskLatencies
+from collectors.formats.parts import Event, EventSource, Losses, Part, TaskLatencies
 from collectors.formats.pools import PoolSample
 from collectors.formats.wire import (
     WINDOW_MS,
@@ -254,12 +254,12 @@ class Assembler:
 
     def _hear(self, executor_id: str, event: Event, ahead_us: int) -> None:
         try:
-            if event.source == Source.GC:
+            if event.source == EventSource.GC:
                 pause = gc_pauses.pause(event, executor_id)
                 # Nothing on that executor ran meanwhile, whichever query it was for.
                 for job in self._jobs.values():
                     self._keep(job, pause)
-            elif event.source == Source.LEVERS:
+            elif event.source == EventSource.LEVERS:
                 return  # for the control agent
             elif finished := self._stores.read(executor_id, event, ahead_us):
                 store = finished.store

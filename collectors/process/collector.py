@@ -16,7 +16,7 @@ from collectors.process.announcer import Announcer
 from collectors.process.assembly import Assembler, Closed, Running
 from collectors.process.events import progress, task_messages
 from collectors.process.facts import Facts
-from collectors.process.link import Kind, Message
+from collectors.process.link import Message, MessageKind
 from collectors.process.outbox import Outbox
 from techniques.registry import Registry
 
@@ -101,25 +101,25 @@ class Collector:
 
     def _handle(self, message: Message) -> None:
         match message.kind:
-            case Kind.PART:
+            case MessageKind.PART:
                 self._part(parts.decode(message.payload))
-            case Kind.QUERY_PROGRESS:
+            case MessageKind.QUERY_PROGRESS:
                 self._assembler.add_progress(progress.parse(message.payload), self._now_ms())
-            case Kind.TASKS:
+            case MessageKind.TASKS:
                 self._assembler.add_tasks(task_messages.decode_tasks(message.payload))
-            case Kind.EXECUTORS:
+            case MessageKind.EXECUTORS:
                 self._executor(task_messages.decode_executor(message.payload))
-            case Kind.TRAFFIC:
+            case MessageKind.TRAFFIC:
                 self._assembler.add_traffic(task_messages.decode_traffic(message.payload))
-            case Kind.HELLO:
+            case MessageKind.HELLO:
                 self._application = Application(**json.loads(message.payload))
-            case Kind.QUERY_STARTED:
+            case MessageKind.QUERY_STARTED:
                 self._started(json.loads(message.payload))
-            case Kind.QUERY_TERMINATED:
+            case MessageKind.QUERY_TERMINATED:
                 self._terminated(json.loads(message.payload))
-            case Kind.LINK_LOSS:
+            case MessageKind.LINK_LOSS:
                 self._assembler.lost_on_link(int(message.payload))
-            case Kind.FOREIGN:
+            case MessageKind.FOREIGN:
                 raise Garbled(f"the driver was sent {message.payload[:200]!r} instead of a part")
             case _:
                 raise Garbled(f"a message of kind {message.kind}")
@@ -135,7 +135,7 @@ class Collector:
         self._agent.saw(part.executor_id, part.host, now_ms)
         self._facts.pools(part.pools)
         for event in part.events:
-            if event.source == parts.Source.LEVERS:
+            if event.source == parts.EventSource.LEVERS:
                 self._agent.report(part.executor_id, Status.parse(event.body))
 
     def _executor(self, change: task_messages.ExecutorChange) -> None:

@@ -1,7 +1,7 @@
 """Messages from the driver's JVM: four bytes of length, one of kind, the payload.
 
-Written by `probe/link/Collector.scala` to this process's standard input. The pipe's end is the
-application's end. The way back, on standard output, is four bytes of length and an edition of
+Written by `probe/link/CollectorProcess.scala` to this process's standard input. The pipe's end is
+the application's end. The way back, on standard output, is four bytes of length and an edition of
 orders (`collectors.process.agent`).
 """
 
@@ -15,7 +15,7 @@ from typing import BinaryIO
 MAX_PAYLOAD = 16 * 1024 * 1024
 
 
-class Kind(IntEnum):
+class MessageKind(IntEnum):
     # The driver's plugin was sent something of this Java class, which is no part.
     FOREIGN = 0
     HELLO = 1

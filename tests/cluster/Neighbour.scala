@@ -53,7 +53,7 @@ object OnExecutor {
 
   /** Parts that are none, on the collector's queue. By reflection: this is compiled without us. */
   def flood(times: Long): Unit = {
-    val collector = Class.forName("io.curtail.probe.Collector")
+    val collector = Class.forName("io.curtail.probe.CollectorProcess")
     val offer = collector.getMethod("offer", classOf[Int], classOf[Array[Byte]])
     (1L to times).foreach(_ => offer.invoke(null, Int.box(Part), Garbage))
   }

@@ -63,7 +63,7 @@ def garble(spark: SparkSession, folder: Path, times: int) -> int:
     """Messages of no kind on the collector's pipe."""
     jvm: Any = spark.sparkContext._jvm
     for _ in range(times):
-        jvm.io.curtail.probe.Collector.offer(99, bytearray(GARBAGE))
+        jvm.io.curtail.probe.CollectorProcess.offer(99, bytearray(GARBAGE))
     return times
 
 

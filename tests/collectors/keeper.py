@@ -5,7 +5,7 @@ from pathlib import Path
 
 from collectors.formats import parts
 from collectors.formats.parts import Part
-from collectors.process.link import Inbox, Kind, Message
+from collectors.process.link import Inbox, Message, MessageKind
 
 KEEPER = """#!{python}
 import os
@@ -27,7 +27,7 @@ class Keeper:
         """For the Spark session: the keeper in the collector's place."""
         return {"spark.curtail.python": str(self._program)}
 
-    def messages(self, kind: Kind) -> list[Message]:
+    def messages(self, kind: MessageKind) -> list[Message]:
         """All so far, but for a last one that is half written."""
         if not self._kept.exists():
             return []
@@ -35,4 +35,4 @@ class Keeper:
         return [message for message in kept if message.kind == kind]
 
     def parts(self) -> list[Part]:
-        return [parts.decode(message.payload) for message in self.messages(Kind.PART)]
+        return [parts.decode(message.payload) for message in self.messages(MessageKind.PART)]

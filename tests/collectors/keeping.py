@@ -15,7 +15,7 @@ from collectors.process.events.task_messages import (
     decode_tasks,
     decode_traffic,
 )
-from collectors.process.link import Kind
+from collectors.process.link import MessageKind
 from tests.collectors.conftest import spark_session
 from tests.collectors.keeper import Keeper
 from tests.waiting import until
@@ -24,16 +24,16 @@ from tests.waiting import until
 class Kept(Keeper):
     def tasks(self, query: StreamingQuery | None) -> list[TaskRecord]:
         query_id = query.id if query else ""
-        told = (decode_tasks(message.payload) for message in self.messages(Kind.TASKS))
+        told = (decode_tasks(message.payload) for message in self.messages(MessageKind.TASKS))
         return [r for tasks in told for r in tasks.records if r.stage.query_id == query_id]
 
     def stages(self, query: StreamingQuery | None) -> list[StageWait]:
         query_id = query.id if query else ""
-        told = (decode_tasks(message.payload) for message in self.messages(Kind.TASKS))
+        told = (decode_tasks(message.payload) for message in self.messages(MessageKind.TASKS))
         return [s for tasks in told for s in tasks.stages if s.stage.query_id == query_id]
 
     def traffic(self, query: StreamingQuery) -> list[Traffic]:
-        told = (decode_traffic(message.payload) for message in self.messages(Kind.TRAFFIC))
+        told = (decode_traffic(message.payload) for message in self.messages(MessageKind.TRAFFIC))
         return [traffic for traffic in told if traffic.stage.query_id == query.id]
 
     def frames(self, query: StreamingQuery) -> list[Frame]:
@@ -43,7 +43,7 @@ class Kept(Keeper):
         last_ms = max(record.finish_ms for record in tasks) + WINDOW_MS + CLOSES_AFTER_MS
         made = Assembler(first_ms)
         made.start(Running(query.id, query.runId, "kept"))
-        for message in self.messages(Kind.TASKS):
+        for message in self.messages(MessageKind.TASKS):
             made.add_tasks(decode_tasks(message.payload))
         times_ms = range(first_ms, last_ms + WINDOW_MS, WINDOW_MS)
         return [each.frame for now_ms in times_ms for each in made.close(now_ms, 0)]

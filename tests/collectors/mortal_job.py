@@ -64,7 +64,7 @@ def told(spark: SparkSession, queries: list[StreamingQuery]) -> dict[str, Any]:
     return {
         "stores": stores,
         "threads": [env.getBackgroundThreads(priority.valueOf(each)) for each in ("HIGH", "LOW")],
-        "collector": jvm.io.curtail.probe.Collector.pid(),
+        "collector": jvm.io.curtail.probe.CollectorProcess.pid(),
         "jvm": jvm.java.lang.ProcessHandle.current().pid(),
     }
 

@@ -18,7 +18,7 @@ class QueryEvents extends StreamingQueryListener {
 
   override def onQueryStarted(event: QueryStartedEvent): Unit =
     Guard.quietly("report a query's start") {
-      Collector.queryStarted(event.runId.toString, encoded(
+      CollectorProcess.queryStarted(event.runId.toString, encoded(
         "query_id" -> event.id.toString,
         "run_id" -> event.runId.toString,
         "name" -> event.name,
@@ -27,12 +27,12 @@ class QueryEvents extends StreamingQueryListener {
 
   override def onQueryProgress(event: QueryProgressEvent): Unit =
     Guard.quietly("report a query's progress") {
-      Collector.offerNow(MessageKind.QueryProgress, event.progress.json.getBytes(UTF_8))
+      CollectorProcess.offerNow(MessageKind.QueryProgress, event.progress.json.getBytes(UTF_8))
     }
 
   override def onQueryTerminated(event: QueryTerminatedEvent): Unit =
     Guard.quietly("report a query's end") {
-      Collector.queryTerminated(event.runId.toString, encoded(
+      CollectorProcess.queryTerminated(event.runId.toString, encoded(
         "query_id" -> event.id.toString,
         "run_id" -> event.runId.toString,
         "ended_ms" -> Long.box(System.currentTimeMillis()),

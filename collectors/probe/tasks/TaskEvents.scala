@@ -264,7 +264,7 @@ private[probe] object TaskEvents {
   val LongestReason = 500
 
   def listen(sc: SparkContext): Unit = {
-    val events = new TaskEvents(Collector.offer, () => Collector.pid)
+    val events = new TaskEvents(CollectorProcess.offer, () => CollectorProcess.pid)
     ShuffleTraffic.listen(sc, events)
     val thread = new Thread(() => run(sc, events), "curtail-tasks")
     thread.setDaemon(true)

@@ -13,12 +13,12 @@ from typing import Any
 
 from collectors.formats.activity import Activity, Kind
 from collectors.formats.codec import Garbled
-from collectors.formats.parts import Event, Source
+from collectors.formats.parts import Event, EventSource
 
 
 def pause(event: Event, executor_id: str) -> Activity:
     """The pause that `event` tells of; `Garbled` if it tells of none."""
-    if event.source != Source.GC:
+    if event.source != EventSource.GC:
         raise Garbled(f"an event of source {event.source} is no GC pause")
     body = _body(event)
     start_us, end_us = _count(body, "start_us"), _count(body, "end_us")

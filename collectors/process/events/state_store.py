@@ -15,7 +15,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from collectors.formats.activity import Activity, Kind
-from collectors.formats.parts import Event, Source
+from collectors.formats.parts import Event, EventSource
 from collectors.process.events.concurrency import Interval, most_at_once
 
 # A start whose end never came (its executor died, the end was dropped) is forgotten after this.
@@ -97,11 +97,11 @@ class StateStores:
 
         `ahead_us`: the driver's clock less that of the executor, on which RocksDB writes its log.
         """
-        if event.source not in (Source.ROCKSDB, Source.STATE_STORE):
+        if event.source not in (EventSource.ROCKSDB, EventSource.STATE_STORE):
             return None
         if (store := store_id(event.context)) is None:
             return None
-        if event.source == Source.STATE_STORE:
+        if event.source == EventSource.STATE_STORE:
             finished = self._spark_line(executor_id, store, event)
         elif event.body == _CLOSED:
             self._drop(lambda key: key.executor_id == executor_id and key.store == store)

@@ -5,7 +5,7 @@ Written by `probe/tasks/TaskMessage.scala`. Integers are LEB128, texts UTF-8 beh
 A *stage* below begins with: varint stage id, varint attempt, text query id (empty = no streaming
 query's), text run id, varint batch id + 1 (0 = none).
 
-`Kind.TASKS`, at most one every 100 ms:
+`MessageKind.TASKS`, at most one every 100 ms:
 
     byte      version = 1
     varint    events the probe could not note, since it began
@@ -27,10 +27,10 @@ query's), text run id, varint batch id + 1 (0 = none).
       and where it ended: duration ms, run ms, rows read, shuffle bytes read,
       shuffle bytes written, rows written
 
-`Kind.EXECUTORS`, one per change: byte version, byte joined, varint epoch ms, text id, text host,
-varint cores, text reason.
+`MessageKind.EXECUTORS`, one per change: byte version, byte joined, varint epoch ms, text id,
+text host, varint cores, text reason.
 
-`Kind.TRAFFIC`, one per stage that read a shuffle:
+`MessageKind.TRAFFIC`, one per stage that read a shuffle:
 
     byte      version = 1
     stage     as above

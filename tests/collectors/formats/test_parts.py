@@ -4,7 +4,15 @@ from hypothesis import strategies as st
 
 from collectors.formats.buckets import Histogram
 from collectors.formats.codec import Garbled
-from collectors.formats.parts import Event, Latencies, Losses, Part, Source, TaskLatencies, decode
+from collectors.formats.parts import (
+    Event,
+    EventSource,
+    Latencies,
+    Losses,
+    Part,
+    TaskLatencies,
+    decode,
+)
 from collectors.formats.pools import InstanceSample, InstanceState, PoolSample, Sent
 
 # What probe/link/Wire.scala writes for this part; test_probe_formats.py holds the probe to it.
@@ -39,7 +47,7 @@ PART = Part(
     metrics={1: 375, 2: -5},
     latencies=(Latencies("quer", 34_567_890_122, Histogram({0: 2, 64: 5, 1392: 1})),),
     tasks=(TaskLatencies("quer", 12, 300, 5, 1_234, 1_728_394_506_100_000, Histogram({6143: 9})),),
-    events=(Event(Source.ROCKSDB, 1_728_394_506_150_000, "store", "{}"),),
+    events=(Event(EventSource.ROCKSDB, 1_728_394_506_150_000, "store", "{}"),),
     pools=(
         PoolSample(
             name="score",

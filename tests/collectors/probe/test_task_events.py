@@ -14,7 +14,7 @@ from collectors.process.events.batch_phases import phases
 from collectors.process.events.progress import parse
 from collectors.process.events.scheduling import Scheduling
 from collectors.process.events.task_messages import Stage, StageWait, decode_executor, decode_tasks
-from collectors.process.link import Kind
+from collectors.process.link import MessageKind
 from tests.collectors.conftest import probe
 from tests.collectors.keeping import Kept, ended_ids, watched_session, whole
 from tests.collectors.process.test_scheduling import (
@@ -99,7 +99,7 @@ def test_every_task_is_told_once_when_it_begins_and_once_when_it_ends(
     began, ended = (Counter(r.stage.batch_id for r in tasks if r.ended is e) for e in (False, True))
     assert began == ended
     assert [ended[batch] for batch in whole(counted)] == [8] * len(whole(counted))
-    assert not any(decode_tasks(m.payload).lost_events for m in kept.messages(Kind.TASKS))
+    assert not any(decode_tasks(m.payload).lost_events for m in kept.messages(MessageKind.TASKS))
 
 
 def test_the_numbers_of_a_stage_are_those_of_sparks_status_store(
@@ -134,7 +134,7 @@ def test_the_matrix_holds_the_bytes_that_the_stage_fetched(
 
 
 def test_the_tasks_of_a_batch_run_within_its_add_batch(counted: StreamingQuery, kept: Kept) -> None:
-    parsed = (parse(message.payload) for message in kept.messages(Kind.QUERY_PROGRESS))
+    parsed = (parse(message.payload) for message in kept.messages(MessageKind.QUERY_PROGRESS))
     batches = {p.batch.batch_id: p.batch for p in parsed if p.batch and p.query_id == counted.id}
     assert set(whole(counted)) <= batches.keys()
     for record in kept.tasks(counted):
@@ -151,7 +151,7 @@ def test_the_tasks_of_a_batch_run_within_its_add_batch(counted: StreamingQuery, 
 def test_the_windows_of_a_real_query_add_up(counted: StreamingQuery, kept: Kept) -> None:
     tasks = [record for record in kept.tasks(counted) if record.ended]
     made = Scheduling()
-    for message in kept.messages(Kind.TASKS):
+    for message in kept.messages(MessageKind.TASKS):
         made.add_tasks(decode_tasks(message.payload))
     first = min(record.launch_ms for record in tasks) // WINDOW_MS
     last = max(record.finish_ms for record in tasks) // WINDOW_MS
@@ -177,7 +177,9 @@ def test_a_task_that_fails_is_told_as_failed(watched: SparkSession, kept: Kept) 
 
 
 def test_the_executor_is_told(watched: SparkSession, kept: Kept) -> None:
-    (change,) = (decode_executor(message.payload) for message in kept.messages(Kind.EXECUTORS))
+    (change,) = (
+        decode_executor(message.payload) for message in kept.messages(MessageKind.EXECUTORS)
+    )
     assert (change.executor_id, change.joined, change.cores) == ("driver", True, 2)
 
 

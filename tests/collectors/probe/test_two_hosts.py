@@ -19,7 +19,7 @@ from collectors.process.events.task_messages import (
     Traffic,
     decode_executor,
 )
-from collectors.process.link import Kind
+from collectors.process.link import MessageKind
 from dashboard.testing.cluster import HOST_VARIABLE, Cluster, cluster
 from tests.collectors.conftest import SHORT_LIVED
 from tests.collectors.keeping import Kept, watched_session, whole
@@ -244,7 +244,9 @@ def test_executors_are_told_when_they_join_and_when_they_die(
     watched: SparkSession, kept: Kept, two_hosts: Cluster
 ) -> None:
     def changes() -> list[ExecutorChange]:
-        return [decode_executor(message.payload) for message in kept.messages(Kind.EXECUTORS)]
+        return [
+            decode_executor(message.payload) for message in kept.messages(MessageKind.EXECUTORS)
+        ]
 
     assert {c.host for c in changes() if c.joined} == {"127.0.0.2", "127.0.0.3"}
     killed, pid = sorted(two_hosts.executors().items())[0]

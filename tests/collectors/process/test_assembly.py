@@ -4,7 +4,7 @@ from dataclasses import replace
 from collectors.formats.activity import Kind
 from collectors.formats.buckets import Histogram
 from collectors.formats.metrics import BY_NAME
-from collectors.formats.parts import Event, Latencies, Losses, Part, Source
+from collectors.formats.parts import Event, EventSource, Latencies, Losses, Part
 from collectors.formats.pools import InstanceSample, InstanceState, PoolSample, Sent
 from collectors.formats.wire import WINDOW_MS, Batch, ExecutorSample, Frame, OperatorState, Shuffled
 from collectors.process.assembly import (
@@ -49,7 +49,7 @@ def rocksdb(event: str, at_us: int, job: int, partition: int = 0, operator: int 
         f"partitionId={partition}, storeName=default ], queryRunId={RUN} ]"
     )
     said = {"time_micros": at_us, "job": job, "event": event, "lsm_state": [3, 0]}
-    return Event(Source.ROCKSDB, at_us, context, json.dumps(said))
+    return Event(EventSource.ROCKSDB, at_us, context, json.dumps(said))
 
 
 def part(
@@ -187,7 +187,7 @@ def test_a_gc_pause_reaches_every_job_of_the_application() -> None:
         "heap_before": 2,
         "heap_after": 1,
     }
-    pause = Event(Source.GC, START_MS * 1000 + 9_000, "G1 Young Generation", json.dumps(body))
+    pause = Event(EventSource.GC, START_MS * 1000 + 9_000, "G1 Young Generation", json.dumps(body))
     made.add_part(told(FIRST, pause), START_MS + 60)
     by_job = {each.job_id: each.activities for each in made.close(just_closed(1), 0)}
     assert len(by_job) == 2
@@ -233,7 +233,7 @@ def test_a_lost_executor_takes_its_open_compactions_with_it() -> None:
 
 def test_an_event_that_says_nonsense_is_counted() -> None:
     made = assembler()
-    made.add_part(told(FIRST, Event(Source.GC, 1, "G1", "{]")), START_MS + 60)
+    made.add_part(told(FIRST, Event(EventSource.GC, 1, "G1", "{]")), START_MS + 60)
     [frame] = closed(made, just_closed(1))
     assert frame.health.unreadable_messages == 1
 

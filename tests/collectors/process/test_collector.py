@@ -10,7 +10,7 @@ from collectors.formats.collector_load import CollectorLoad
 from collectors.formats.keys import Stream
 from collectors.formats.pulse import Pulse
 from collectors.process.collector import Collector
-from collectors.process.link import Kind, Message
+from collectors.process.link import Message, MessageKind
 from tests.collectors.formats.test_parts import GOLDEN
 from tests.factories import RUN_ID, START_MS
 
@@ -92,8 +92,8 @@ class World:
 @pytest.fixture
 def world() -> World:
     made = World()
-    made.tell(Kind.HELLO, HELLO)
-    made.tell(Kind.QUERY_STARTED, STARTED)
+    made.tell(MessageKind.HELLO, HELLO)
+    made.tell(MessageKind.QUERY_STARTED, STARTED)
     return made
 
 
@@ -105,7 +105,7 @@ def test_a_started_query_is_announced_under_a_name_fit_for_a_url(world: World) -
 
 
 def test_a_query_without_a_name_is_known_by_its_id(world: World) -> None:
-    world.tell(Kind.QUERY_STARTED, {**STARTED, "name": None})
+    world.tell(MessageKind.QUERY_STARTED, {**STARTED, "name": None})
     assert world.box.announcements[-1].job_id == f"orders-eu.{QUERY[:8]}"
 
 
@@ -123,7 +123,7 @@ def test_a_heartbeat_goes_out_every_second(world: World) -> None:
 
 
 def test_the_end_of_a_query_is_announced_with_its_reason_in_bounds(world: World) -> None:
-    world.tell(Kind.QUERY_TERMINATED, ENDED)
+    world.tell(MessageKind.QUERY_TERMINATED, ENDED)
     ended = world.box.announcements[-1]
     assert ended.ended_ms == START_MS + 9
     assert ended.end_reason.startswith("boom")
@@ -136,12 +136,12 @@ def test_the_end_of_a_query_is_announced_with_its_reason_in_bounds(world: World)
 @pytest.mark.parametrize(
     ("kind", "payload"),
     [
-        (Kind.PART, b"\xff\xff"),
-        (Kind.QUERY_PROGRESS, b"{]"),
-        (Kind.QUERY_STARTED, b"{}"),
-        (Kind.HELLO, b'{"surprise": 1}'),
-        (Kind.LINK_LOSS, b"many"),
-        (Kind.FOREIGN, b"java.lang.String"),
+        (MessageKind.PART, b"\xff\xff"),
+        (MessageKind.QUERY_PROGRESS, b"{]"),
+        (MessageKind.QUERY_STARTED, b"{}"),
+        (MessageKind.HELLO, b'{"surprise": 1}'),
+        (MessageKind.LINK_LOSS, b"many"),
+        (MessageKind.FOREIGN, b"java.lang.String"),
         (99, b""),
     ],
 )
@@ -149,7 +149,7 @@ def test_garbage_on_the_link_is_counted_and_the_rest_goes_on(
     world: World, kind: int, payload: bytes
 ) -> None:
     world.tell(kind, payload)
-    world.tell(Kind.PART, GOLDEN)
+    world.tell(MessageKind.PART, GOLDEN)
     assert world.collector.unreadable == 1
     world.now_ms += 250
     world.collector.tick()
@@ -178,7 +178,7 @@ def test_every_frame_says_what_the_collector_did_and_takes(world: World) -> None
 
 
 def test_activities_are_counted_one_by_one(world: World) -> None:
-    world.tell(Kind.QUERY_PROGRESS, progress(1, 100, START_MS + 10))
+    world.tell(MessageKind.QUERY_PROGRESS, progress(1, 100, START_MS + 10))
     world.pass_windows(6)
     load = world.box.frames[-1][1].collector
     assert load
@@ -202,8 +202,8 @@ def test_a_job_has_a_pulse_from_its_first_word(world: World) -> None:
 
 
 def test_the_pulse_of_each_heartbeat_has_all_that_was_shipped_by_then(world: World) -> None:
-    world.tell(Kind.QUERY_PROGRESS, progress(1, 100, START_MS + 10))
-    world.tell(Kind.QUERY_PROGRESS, progress(2, 40, START_MS + 60))
+    world.tell(MessageKind.QUERY_PROGRESS, progress(1, 100, START_MS + 10))
+    world.tell(MessageKind.QUERY_PROGRESS, progress(2, 40, START_MS + 60))
     world.pass_windows(21)
     assert (world.pulse.rows_in, world.pulse.batches) == (140, 2)
     assert world.pulse.batch_durations.count == 2
@@ -223,8 +223,8 @@ def test_the_pulse_tells_how_busy_the_collector_was_since_the_last_one(world: Wo
 
 def test_the_last_word_on_an_ended_run_has_the_totals_of_its_last_window(world: World) -> None:
     world.pass_windows(30)
-    world.tell(Kind.QUERY_PROGRESS, progress(1, 100, world.now_ms))
-    world.tell(Kind.QUERY_TERMINATED, ENDED)
+    world.tell(MessageKind.QUERY_PROGRESS, progress(1, 100, world.now_ms))
+    world.tell(MessageKind.QUERY_TERMINATED, ENDED)
     assert world.pulse.rows_in == 0
     world.pass_windows(60)
     last = world.box.announcements[-1]
@@ -234,12 +234,12 @@ def test_the_last_word_on_an_ended_run_has_the_totals_of_its_last_window(world: 
 
 
 def test_a_new_run_begins_with_a_pulse_of_its_own(world: World) -> None:
-    world.tell(Kind.QUERY_PROGRESS, progress(1, 100, START_MS + 10))
+    world.tell(MessageKind.QUERY_PROGRESS, progress(1, 100, START_MS + 10))
     world.pass_windows(30)
     assert world.pulse.rows_in == 100
-    world.tell(Kind.QUERY_STARTED, {**STARTED, "run_id": OTHER_RUN})
-    world.tell(Kind.QUERY_TERMINATED, ENDED)  # Spark may report it after the new one's start
-    world.tell(Kind.QUERY_PROGRESS, progress(1, 7, world.now_ms, OTHER_RUN))
+    world.tell(MessageKind.QUERY_STARTED, {**STARTED, "run_id": OTHER_RUN})
+    world.tell(MessageKind.QUERY_TERMINATED, ENDED)  # Spark may report it after the new one's start
+    world.tell(MessageKind.QUERY_PROGRESS, progress(1, 7, world.now_ms, OTHER_RUN))
     world.pass_windows(30)
     assert world.box.announcements[-1].run_id == OTHER_RUN
     assert world.box.announcements[-1].ended_ms == 0
@@ -247,16 +247,16 @@ def test_a_new_run_begins_with_a_pulse_of_its_own(world: World) -> None:
 
 
 def test_the_end_of_a_run_does_not_speak_over_another_query_of_its_name(world: World) -> None:
-    world.tell(Kind.QUERY_TERMINATED, ENDED)
+    world.tell(MessageKind.QUERY_TERMINATED, ENDED)
     other = {**STARTED, "query_id": OTHER_RUN, "run_id": OTHER_RUN}
-    world.tell(Kind.QUERY_STARTED, other)
+    world.tell(MessageKind.QUERY_STARTED, other)
     world.pass_windows(10)
     assert world.box.announcements[-1].run_id == OTHER_RUN
 
 
 def test_a_query_that_is_told_of_twice_keeps_its_pulse(world: World) -> None:
-    world.tell(Kind.QUERY_PROGRESS, progress(1, 100, START_MS + 10))
+    world.tell(MessageKind.QUERY_PROGRESS, progress(1, 100, START_MS + 10))
     world.pass_windows(6)
-    world.tell(Kind.QUERY_STARTED, STARTED)
+    world.tell(MessageKind.QUERY_STARTED, STARTED)
     world.pass_windows(20)
     assert world.pulse.rows_in == 100

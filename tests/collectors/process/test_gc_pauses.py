@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 
 from collectors.formats.activity import Activity, Kind
 from collectors.formats.codec import Garbled
-from collectors.formats.parts import Event, Source
+from collectors.formats.parts import Event, EventSource
 from collectors.process.events import gc_pauses
 from tests.collectors.scribe import Scribe, jvm, scribed_spark
 from tests.waiting import until
@@ -31,7 +31,7 @@ LOGGED = re.compile(r"\[(\d+)ms\] GC\(\d+\) Pause (\w+) .* ([\d.]+)ms$", re.MULT
 UNTOLD = {"Remark", "Cleanup"}
 
 
-def event(body: str, source: int = Source.GC) -> Event:
+def event(body: str, source: int = EventSource.GC) -> Event:
     return Event(source, 1_794_819_657_818_000, "G1 Young Generation", body)
 
 
@@ -71,7 +71,7 @@ def test_nonsense_is_garbled(body: str) -> None:
 
 def test_an_event_of_another_source_is_garbled() -> None:
     with pytest.raises(Garbled):
-        gc_pauses.pause(event(json.dumps(SAID), source=Source.ROCKSDB), "7")
+        gc_pauses.pause(event(json.dumps(SAID), source=EventSource.ROCKSDB), "7")
 
 
 @pytest.fixture(scope="module")
@@ -143,7 +143,9 @@ def test_pauses_are_those_of_the_gc_log(
 
     def told() -> list[Activity]:
         events = [event for part in scribe.parts() for event in part.events]
-        pauses = [gc_pauses.pause(event, "driver") for event in events if event.source == Source.GC]
+        pauses = [
+            gc_pauses.pause(event, "driver") for event in events if event.source == EventSource.GC
+        ]
         return [pause for pause in pauses if pause.start_us >= first_us]
 
     until(lambda: len(told()) >= len(logged))

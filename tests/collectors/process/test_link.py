@@ -1,12 +1,16 @@
 import pytest
 
-from collectors.process.link import Inbox, Kind, Message
+from collectors.process.link import Inbox, Message, MessageKind
 
 DATA = b"".join(
     len(payload).to_bytes(4, "big") + bytes([kind]) + payload
-    for kind, payload in ((Kind.HELLO, b"{}"), (Kind.PART, b""), (77, b"x" * 500))
+    for kind, payload in ((MessageKind.HELLO, b"{}"), (MessageKind.PART, b""), (77, b"x" * 500))
 )
-MESSAGES = [Message(Kind.HELLO, b"{}"), Message(Kind.PART, b""), Message(77, b"x" * 500)]
+MESSAGES = [
+    Message(MessageKind.HELLO, b"{}"),
+    Message(MessageKind.PART, b""),
+    Message(77, b"x" * 500),
+]
 
 
 @pytest.mark.parametrize("step", [1, 3, 7, 1000])

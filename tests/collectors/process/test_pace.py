@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from collectors.process import pace
-from collectors.process.link import Kind, Message
+from collectors.process.link import Message, MessageKind
 from tests.waiting import until
 
 
@@ -31,7 +31,9 @@ class Served:
         self._thread.start()
 
     def say(self, *payloads: bytes) -> None:
-        framed = (len(each).to_bytes(4, "big") + bytes([Kind.PART]) + each for each in payloads)
+        framed = (
+            len(each).to_bytes(4, "big") + bytes([MessageKind.PART]) + each for each in payloads
+        )
         os.write(self.pipe, b"".join(framed))
 
     def end(self) -> None:
@@ -56,7 +58,7 @@ def served() -> Iterator[Served]:
 def test_messages_are_handled_as_they_come(served: Served) -> None:
     served.say(b"one", b"two")
     until(lambda: len(served.heard) == 2)
-    assert served.heard == [Message(Kind.PART, b"one"), Message(Kind.PART, b"two")]
+    assert served.heard == [Message(MessageKind.PART, b"one"), Message(MessageKind.PART, b"two")]
 
 
 def test_the_message_that_comes_when_it_is_time_closes_windows_after_it_is_heard(

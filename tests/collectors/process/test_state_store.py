@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from collectors.formats.activity import Activity, Kind, decode, encode
-from collectors.formats.parts import Event, Source
+from collectors.formats.parts import Event, EventSource
 from collectors.process.events import state_store
 from collectors.process.events.state_store import Finished, Lane, StateStores, StoreId, store_id
 
@@ -53,11 +53,11 @@ UPLOADED = (
 
 
 def native(body: str, where: str = context()) -> Event:
-    return Event(Source.ROCKSDB, 1794817683147990, where, body)
+    return Event(EventSource.ROCKSDB, 1794817683147990, where, body)
 
 
 def line(time_us: int, body: str, where: str = context()) -> Event:
-    return Event(Source.STATE_STORE, time_us, where, body)
+    return Event(EventSource.STATE_STORE, time_us, where, body)
 
 
 @pytest.fixture
@@ -280,7 +280,7 @@ def test_more_open_ones_than_any_job_has_push_out_the_oldest(
 
 
 def test_events_of_others_are_left_alone(stores: StateStores) -> None:
-    assert read(stores, Event(Source.GC, 1, "G1 Young Generation", FLUSH[0])) == []
+    assert read(stores, Event(EventSource.GC, 1, "G1 Young Generation", FLUSH[0])) == []
     assert read(stores, native(FLUSH[0], "somebody else")) == []
     assert stores.open() == ()
 
@@ -294,7 +294,7 @@ words = st.sampled_from(
     events=st.lists(
         st.builds(
             Event,
-            st.sampled_from(list(Source)),
+            st.sampled_from(list(EventSource)),
             st.integers(0, 2**60),
             st.just(context()) | st.text(),
             words

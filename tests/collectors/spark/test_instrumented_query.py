@@ -317,9 +317,9 @@ def test_a_killed_collector_comes_back_and_the_query_does_not_notice(
         .start()
     )
     until(lambda: arrived(module_redis, "tests.survivor"), timeout_s=60)
-    first = probe(spark).Collector.pid()
+    first = probe(spark).CollectorProcess.pid()
     os.kill(first, signal.SIGKILL)
-    until(lambda: probe(spark).Collector.pid() not in (-1, first), timeout_s=60)
+    until(lambda: probe(spark).CollectorProcess.pid() not in (-1, first), timeout_s=60)
     window = arrived(module_redis, "tests.survivor")[-1].window + 1_000 // WINDOW_MS
     arrived_when(module_redis, "tests.survivor", lambda seen: seen[-1].window > window)
     assert query.isActive

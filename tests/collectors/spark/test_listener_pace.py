@@ -20,12 +20,12 @@ WITHIN_MS = 50
 # Stands where the collector does, on the same pipe, and notes when each event came.
 TIMEKEEPER = """#!{python}
 import os, time
-from collectors.process.link import Inbox, Kind
+from collectors.process.link import Inbox, MessageKind
 inbox = Inbox()
 with open({notes!r}, "ab", buffering=0) as notes:
     while data := os.read(0, 1 << 16):
         for message in inbox.messages(data):
-            if message.kind == Kind.QUERY_PROGRESS:
+            if message.kind == MessageKind.QUERY_PROGRESS:
                 event = message.payload.replace(b"\\n", b"")
                 notes.write(b"%d %s\\n" % (time.time_ns() // 1_000_000, event))
 """

@@ -41,7 +41,7 @@ private[probe] object CollectorSettings {
  * four bytes of length, one of kind, the payload. It ends when this JVM ends, because its input
  * does. If it stalls, messages are dropped oldest first and counted; if it dies it is started again.
  */
-object Collector {
+object CollectorProcess {
   private case class Message(kind: Int, payload: Array[Byte])
 
   private val DeliveryMs = 2 * Clock.WindowMs
