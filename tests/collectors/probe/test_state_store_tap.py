@@ -111,7 +111,9 @@ def test_a_flush_lies_within_the_commit_that_asked_for_it(
 ) -> None:
     outcome = run_all(tapped, "RocksDBStateStoreProvider", Folder(tmp_path / "within"), kept)
     found = kept.finished(outcome.run_id)
-    for flush in of(found, Kind.FLUSH):
+    flushes = of(found, Kind.FLUSH)
+    assert len(flushes) == outcome.batches * PARTITIONS
+    for flush in flushes:
         assert any(
             commit.store == flush.store
             # The end of a flush is said after its waiters were woken; two clocks are read.
