@@ -22,7 +22,7 @@ def running_jvm() -> "JVMView | None":
 
 def submitted_options(jvm: "JVMView") -> dict[str, str]:
     """What the session's own options replace: those of `spark-submit`, lists included."""
-    properties: Any = jvm.System.getProperties()  # type: ignore[misc]
+    properties: Any = jvm.System.getProperties()
     names = [str(name) for name in properties.stringPropertyNames()]
     return {name: properties.getProperty(name) for name in names if name.startswith("spark.")}
 
@@ -31,12 +31,12 @@ def loads(jvm: "JVMView", class_name: str, jar: str) -> bool:
     """Whether the JVM finds the class, once the jar is among those that `--jars` would bring."""
     from py4j.protocol import Py4JError
 
-    loader: Any = jvm.Thread.currentThread().getContextClassLoader()  # type: ignore[misc]
+    loader: Any = jvm.Thread.currentThread().getContextClassLoader()
     try:
         loader.loadClass(class_name)
     except Py4JError:
         try:
-            loader.addURL(jvm.java.io.File(jar).toURI().toURL())  # type: ignore[misc]
+            loader.addURL(jvm.java.io.File(jar).toURI().toURL())
             loader.loadClass(class_name)
         except Py4JError:
             return False

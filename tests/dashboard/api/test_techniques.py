@@ -9,7 +9,7 @@ from collectors.formats import control
 from dashboard.models import AuditEntry, Person, Role, TechniqueSetting
 from dashboard.store import StoreUnavailable
 from dashboard.store.memory import MemoryStore
-from tests.dashboard.steered import World
+from tests.dashboard.steered_job import World
 from tests.factories import ANNOUNCEMENT
 
 pytestmark = pytest.mark.django_db(transaction=True)

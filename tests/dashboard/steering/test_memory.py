@@ -16,7 +16,7 @@ from dashboard.steering import cards
 from dashboard.steering.registered import registry
 from dashboard.store.memory import MemoryStore
 from dashboard.worker.job_leases import Leases
-from tests.dashboard.steered import World
+from tests.dashboard.steered_job import World
 from tests.factories import ANNOUNCEMENT, RUN_ID
 from tests.techniques.stepping import picture
 

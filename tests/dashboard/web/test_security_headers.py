@@ -6,7 +6,7 @@ from django.urls import URLPattern
 
 from dashboard.models import Role
 from dashboard.urls import urlpatterns
-from tests.dashboard.persons import logged_in, person
+from tests.dashboard.users import logged_in, person
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("memory_store")]
 
