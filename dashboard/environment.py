@@ -63,10 +63,12 @@ def read(environ: Mapping[str, str] = os.environ) -> Environment:
         database=database(environ.get("DATABASE_URL") or f"sqlite:///{data_dir}/curtail.sqlite3"),
         secret_key=environ.get("CURTAIL_SECRET_KEY") or _kept_secret(data_dir),
         debug=environ.get("CURTAIL_DEBUG", "") == "1",
-        allowed_hosts=_listed(environ.get("CURTAIL_ALLOWED_HOSTS") or "localhost,127.0.0.1,[::1]"),
-        trusted_origins=_listed(environ.get("CURTAIL_TRUSTED_ORIGINS") or ""),
+        allowed_hosts=_comma_separated(
+            environ.get("CURTAIL_ALLOWED_HOSTS") or "localhost,127.0.0.1,[::1]"
+        ),
+        trusted_origins=_comma_separated(environ.get("CURTAIL_TRUSTED_ORIGINS") or ""),
         record_retention_days=_days(environ.get("CURTAIL_RECORD_RETENTION_DAYS") or "30"),
-        techniques=_listed(environ.get("CURTAIL_TECHNIQUES") or ""),
+        techniques=_comma_separated(environ.get("CURTAIL_TECHNIQUES") or ""),
         public_url=public_url(environ.get("CURTAIL_PUBLIC_URL") or ""),
         webhook_allowed_networks=networks(environ.get("CURTAIL_WEBHOOK_ALLOWED_NETWORKS") or ""),
     )
@@ -121,7 +123,7 @@ def public_url(text: str) -> str:
 def networks(text: str) -> tuple[Network, ...]:
     """Networks that are not public and to which webhooks may go all the same."""
     try:
-        return tuple(ipaddress.ip_network(each) for each in _listed(text))
+        return tuple(ipaddress.ip_network(each) for each in _comma_separated(text))
     except ValueError as error:
         raise EnvironmentFault(
             f"CURTAIL_WEBHOOK_ALLOWED_NETWORKS: {error}; write networks such as 10.1.0.0/16"
@@ -137,7 +139,7 @@ def _split(name: str, text: str) -> Any:
     return parts
 
 
-def _listed(text: str) -> tuple[str, ...]:
+def _comma_separated(text: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in text.split(",") if part.strip())
 
 

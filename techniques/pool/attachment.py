@@ -9,7 +9,7 @@ from collections import defaultdict
 from contextlib import suppress
 from pathlib import Path
 
-from techniques.pool.dispatcher import Outlet
+from techniques.pool.dispatcher import Dispatcher
 from techniques.pool.host.identity import Process
 from techniques.pool.host.launch import PoolUnavailable, joined
 from techniques.pool.host.meeting_place import Meeting, result_path
@@ -39,7 +39,7 @@ class Attachment:
         # The number of the chunk sent last: goes on from task to task, so that what comes late for
         # an earlier task is nobody's.
         self.chunk = 0
-        self.outlet = Outlet(self.page, self.where, 0)
+        self.dispatcher = Dispatcher(self.page, self.where, 0)
 
     def works(self) -> bool:
         return self.page.words[HeaderWord.STATE] != ENDING and self.page.supervisor.lives()
@@ -52,7 +52,7 @@ class Attachment:
         words = self.page.words
         words[self.at + SlotWord.CHUNKS] = words[self.at + SlotWord.BYTES] = 0
         words[self.at + SlotWord.PID] = 0
-        self.outlet.close()
+        self.dispatcher.close()
         self.ring.close()
         with suppress(OSError):
             self.ring.unlink()

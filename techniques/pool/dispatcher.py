@@ -24,7 +24,7 @@ class _Open(NamedTuple):
     ring: Ring
 
 
-class Outlet:
+class Dispatcher:
     """Used by one thread of one process."""
 
     def __init__(self, page: Page, where: str, position: int) -> None:

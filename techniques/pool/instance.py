@@ -21,7 +21,7 @@ from pyspark import cloudpickle
 
 from techniques.pool import chunks
 from techniques.pool.chunks import CHUNK, ERROR, RESULT, Garbled, Head
-from techniques.pool.dispatcher import Outlet
+from techniques.pool.dispatcher import Dispatcher
 from techniques.pool.host.logs import Prefixed, say
 from techniques.pool.host.meeting_place import result_path, ring_path, start_failure_path
 from techniques.pool.messages import Parcel, opened
@@ -69,7 +69,7 @@ class Instance:
         self._name = f"{plan.name}/{plan.instance_name(number)}"
         self._ring = Ring.attach(ring_path(where, number, page.incarnation(number)))
         last = position + 1 == len(plan.stages)
-        self._next = None if last else Outlet(page, where, position + 1)
+        self._next = None if last else Dispatcher(page, where, position + 1)
         self._results: dict[tuple[int, int], Ring] = {}
         self._parked: deque[Parcel] = deque()
         self._at = page.instance(number)

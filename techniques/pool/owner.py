@@ -31,7 +31,7 @@ RETRY_S = 0.002
 # Looking whether the supervisor lives costs a read from /proc.
 LOOK_UP_S = 0.1
 MOST_DEATHS = 3
-STILLBORN = 2
+MOST_START_FAILURES = 2
 
 
 class OperatorFailed(Exception):
@@ -207,12 +207,12 @@ class Owner:
                 schema_bytes=kept.chunk.schema_bytes,
             )
             parcel = Parcel(hold.where, head, kept.chunk.parts)
-            given = hold.outlet.give(parcel)
+            given = hold.dispatcher.give(parcel)
             if given is None:
                 parcel.drop()
                 return
             words[at + (SlotWord.AGAIN if kept.given else SlotWord.SENT)] += 1
-            words[at + SlotWord.CONTROL_SEEN] = hold.outlet.control_seen
+            words[at + SlotWord.CONTROL_SEEN] = hold.dispatcher.control_seen
             kept.given = given
             del self._again[0]
 
@@ -267,7 +267,8 @@ class Owner:
             failed = [
                 one
                 for one in page.operator(position)
-                if page.words[page.instance(one, InstanceWord.STILLBORN)] >= STILLBORN
+                if page.words[page.instance(one, InstanceWord.START_FAILURES)]
+                >= MOST_START_FAILURES
             ]
             if READY not in states and failed:
                 try:

@@ -11,7 +11,7 @@ from dashboard.models import Job
 from dashboard.steering.registered import registry
 from dashboard.store.memory import MemoryStore
 from dashboard.web import rate_limits
-from tests.dashboard.steered import World
+from tests.dashboard.steered_job import World
 from tests.factories import ANNOUNCEMENT
 
 # A window of this length ends in 2033, and then every 32 years.

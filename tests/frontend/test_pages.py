@@ -11,26 +11,40 @@ pytestmark = pytest.mark.browser
 
 JOB = SimpleNamespace(id="a.b", application="a", query="b")
 INCIDENT = SimpleNamespace(pk=7, title="t", state="open", severity="info", explanation="e")
-PAGES: dict[str, dict[str, Any]] = {
+# What a page needs to be drawn; most need nothing.
+CONTEXTS: dict[str, dict[str, Any]] = {
     "registration/login.html": {"form": {}, "next": "/"},
-    "jobs.html": {},
     "job.html": {"job": JOB},
     "incidents.html": {"kinds": ["straggler"], "states": ["open"]},
     "incident.html": {"incident": INCIDENT, "job": JOB},
     "settings.html": {"form": {}},
     "people.html": {"roles": ["viewer", "operator", "admin"]},
-    "audit.html": {},
-    "403.html": {},
-    "403_csrf.html": {},
-    "404.html": {},
-    "500.html": {},
+    "alerts.html": {"can_operate": True},
 }
+
+
+def every_page() -> list[str]:
+    """Every template but those that others are made of, so that a new page is looked at too."""
+    folder = ROOT / "frontend" / "templates"
+    texts = {str(path.relative_to(folder)): path.read_text() for path in folder.rglob("*.html")}
+    part = re.compile(r'{% (?:extends|include) "([^"]+)" %}')
+    parts = {name for text in texts.values() for name in part.findall(text)}
+    return sorted(texts.keys() - parts)
+
+
+PAGES = every_page()
 
 
 def shown(base: str, page: Page, template: str, user: str | None = "nadia") -> StandIn:
     stand_in = StandIn(base, page, lambda path, query: None)
-    stand_in.open("/page", render(template, PAGES[template], user=user))
+    stand_in.open("/page", render(template, CONTEXTS.get(template, {}), user=user))
     return stand_in
+
+
+def test_the_pages_are_found_and_their_parts_are_not() -> None:
+    assert CONTEXTS.keys() <= set(PAGES)
+    assert {"jobs.html", "audit.html", "404.html", "500.html"} <= set(PAGES)
+    assert {"base.html", "ask.html"}.isdisjoint(PAGES)
 
 
 @pytest.mark.parametrize("template", PAGES)
@@ -44,7 +58,7 @@ def test_a_page_keeps_to_the_content_security_policy(base: str, page: Page, temp
 
 @pytest.mark.parametrize("template", PAGES)
 def test_a_page_has_neither_inline_script_nor_inline_style(template: str) -> None:
-    html = render(template, PAGES[template])
+    html = render(template, CONTEXTS.get(template, {}))
     assert not re.search(r"<script(?![^>]*\bsrc=)|<style|\sstyle=|\son\w+=", html)
     assert "{{" not in html
     assert "{%" not in html

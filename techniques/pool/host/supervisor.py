@@ -150,16 +150,16 @@ class Supervisor:
         name = f"{self._plan.name}/{self._plan.instance_name(number)}"
         say(name, f"instance (pid {pid}) ended with {how}; it is replaced")
         if not never_ready:
-            words[at + InstanceWord.STILLBORN] = 0
+            words[at + InstanceWord.START_FAILURES] = 0
             start_failure_path(self._where, number).unlink(missing_ok=True)
             self._start(number)
             return
         path = start_failure_path(self._where, number)
         if code != instance.NOT_LOADED:
             path.write_text(f"it ended with {how} while its operator was loaded\n")
-        words[at + InstanceWord.STILLBORN] += 1
+        words[at + InstanceWord.START_FAILURES] += 1
         wait_s = min(
-            LONGEST_WAIT_S, FIRST_WAIT_S * 2 ** min(10, words[at + InstanceWord.STILLBORN])
+            LONGEST_WAIT_S, FIRST_WAIT_S * 2 ** min(10, words[at + InstanceWord.START_FAILURES])
         )
         self._waiting[number] = time.monotonic() + wait_s
 

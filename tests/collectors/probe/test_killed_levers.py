@@ -22,9 +22,9 @@ from collectors.formats.asked import State
 from collectors.formats.control import Scalar, Wanted
 from dashboard.testing.stack import RedisServer
 from techniques.shadowsync.algorithm import THRESHOLD, ceiling
-from tests.collectors.asking import Operator, held_until
-from tests.collectors.folder import Folder
-from tests.collectors.mortal_job import CHANGELOGS
+from tests.collectors.control_client import Operator, held_until
+from tests.collectors.killable_job import CHANGELOGS
+from tests.collectors.query_input import Folder
 from tests.waiting import until
 
 pytestmark = [pytest.mark.spark, pytest.mark.own_jvm]
@@ -68,7 +68,7 @@ class Mortal:
             "options": OPTIONS,
         }
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "tests.collectors.mortal_job", json.dumps(asked)],
+            [sys.executable, "-m", "tests.collectors.killable_job", json.dumps(asked)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             bufsize=0,

@@ -20,8 +20,8 @@ from collectors.formats.control import Value, Wanted
 from dashboard.testing.stack import RedisServer
 from techniques.orders import ECHO, LEVERS, POOL, SPARK_CONF, STATE_STORES
 from techniques.pool import control, pooled
-from tests.collectors.asking import Operator, held_until
 from tests.collectors.conftest import probe, spark_session
+from tests.collectors.control_client import Operator, held_until
 from tests.collectors.frames import arrived
 from tests.collectors.stateful_job import PROVIDERS
 from tests.waiting import until

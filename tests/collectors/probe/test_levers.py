@@ -11,8 +11,8 @@ from collectors.formats import control, keys
 from collectors.formats.asked import Applied, State
 from collectors.formats.control import Wanted
 from dashboard.testing.stack import RedisServer
-from tests.collectors.asking import Operator, held_until
 from tests.collectors.conftest import spark_session
+from tests.collectors.control_client import Operator, held_until
 from tests.collectors.frames import arrived
 from tests.waiting import until
 

@@ -13,7 +13,7 @@ from pyspark.sql import SparkSession
 
 from collectors.formats.metrics import BY_NAME
 from tests.collectors.conftest import probe
-from tests.collectors.scribe import NAMES, Scribe, jvm, scribed_spark
+from tests.collectors.metrics_recorder import NAMES, MetricsRecorder, jvm, recorded_spark
 from tests.waiting import until
 
 pytestmark = [pytest.mark.spark, pytest.mark.quiet]
@@ -38,13 +38,13 @@ Inter-|   Receive                                                |  Transmit
 
 
 @pytest.fixture(scope="module")
-def scribe(tmp_path_factory: pytest.TempPathFactory) -> Scribe:
-    return Scribe(tmp_path_factory.mktemp("machine"))
+def recorder(tmp_path_factory: pytest.TempPathFactory) -> MetricsRecorder:
+    return MetricsRecorder(tmp_path_factory.mktemp("machine"))
 
 
 @pytest.fixture(scope="module")
-def spark(scribe: Scribe) -> Iterator[SparkSession]:
-    with scribed_spark(scribe) as session:
+def spark(recorder: MetricsRecorder) -> Iterator[SparkSession]:
+    with recorded_spark(recorder) as session:
         yield session
 
 
@@ -273,22 +273,24 @@ def busy(spark: SparkSession) -> Iterator[None]:
         assert not thread.is_alive()
 
 
-def windows_of(scribe: Scribe, began_s: float, ended_s: float) -> list[Mapping[str, int]]:
+def windows_of(
+    recorder: MetricsRecorder, began_s: float, ended_s: float
+) -> list[Mapping[str, int]]:
     first, last = int(began_s / WINDOW_S), int(ended_s / WINDOW_S) - 1
-    return until(lambda: scribe.metrics(first, last))
+    return until(lambda: recorder.metrics(first, last))
 
 
 def test_process_and_host_cpu_add_up_to_the_kernels_count(
-    spark: SparkSession, scribe: Scribe
+    spark: SparkSession, recorder: MetricsRecorder
 ) -> None:
-    until(scribe.parts)
+    until(recorder.parts)
     pid = jvm(spark).java.lang.ProcessHandle.current().pid()
     with busy(spark):
         began_s, ticks, (host_busy, host_all) = time.time(), process_ticks(pid), host_ticks()
         until(lambda: process_ticks(pid) - ticks > 4 * TICKS_PER_S, timeout_s=120)
         ended_s, used = time.time(), process_ticks(pid) - ticks
         now_busy, now_all = host_ticks()
-    metrics = windows_of(scribe, began_s, ended_s)
+    metrics = windows_of(recorder, began_s, ended_s)
     counted_s = sum(window["process_cpu_us"] for window in metrics) / 1e6
     # Who looks at both may lose its core in between.
     assert counted_s == pytest.approx(used / TICKS_PER_S, rel=0.1)
@@ -298,13 +300,15 @@ def test_process_and_host_cpu_add_up_to_the_kernels_count(
     assert {window["process_cores"] for window in metrics} == {len(os.sched_getaffinity(0))}
 
 
-def test_host_cpu_is_right_where_a_core_is_left_over(spark: SparkSession, scribe: Scribe) -> None:
+def test_host_cpu_is_right_where_a_core_is_left_over(
+    spark: SparkSession, recorder: MetricsRecorder
+) -> None:
     def looked_at() -> tuple[float, float]:
         """Over two seconds of one busy thread, the kernel's share and ours, in thousandths."""
         began_s, (busy, total) = time.time(), host_ticks()
         until(lambda: sum(range(10**5)) and time.time() > began_s + 2, every_s=0)
         ended_s, (now_busy, now_total) = time.time(), host_ticks()
-        windows = windows_of(scribe, began_s, ended_s)
+        windows = windows_of(recorder, began_s, ended_s)
         shares = [window["host_cpu"] for window in windows if "host_cpu" in window]
         return 1000 * (now_busy - busy) / (now_total - total), sum(shares) / len(shares)
 
@@ -313,7 +317,7 @@ def test_host_cpu_is_right_where_a_core_is_left_over(spark: SparkSession, scribe
         looked = looked_at()
         return looked if looked[0] < 900 else None
 
-    until(scribe.parts)
+    until(recorder.parts)
     looked = until(unsaturated, timeout_s=120)
     assert looked
     share, seen = looked
@@ -322,9 +326,9 @@ def test_host_cpu_is_right_where_a_core_is_left_over(spark: SparkSession, scribe
 
 
 def test_what_is_written_and_synced_is_seen_on_the_disk(
-    spark: SparkSession, scribe: Scribe, tmp_path: Path
+    spark: SparkSession, recorder: MetricsRecorder, tmp_path: Path
 ) -> None:
-    seen = until(scribe.parts)[-1].metrics
+    seen = until(recorder.parts)[-1].metrics
     on_a_disk = os.major(tmp_path.stat().st_dev) != 0 and any(Path("/sys/block").glob("*/device"))
     if not on_a_disk:
         # In some containers there is none to see, and then there must be no number either.
@@ -335,17 +339,17 @@ def test_what_is_written_and_synced_is_seen_on_the_disk(
         file.write(os.urandom(16 << 20))
         file.flush()
         os.fsync(file.fileno())
-    metrics = windows_of(scribe, began_s, time.time() + WINDOW_S)
+    metrics = windows_of(recorder, began_s, time.time() + WINDOW_S)
     assert sum(window["disk_written_bytes"] for window in metrics) >= 16 << 20
 
 
 def test_a_collection_shows_in_the_heap_and_holds_all_threads(
-    spark: SparkSession, scribe: Scribe
+    spark: SparkSession, recorder: MetricsRecorder
 ) -> None:
     began_s = time.time()
     for _ in range(3):
         jvm(spark).java.lang.System.gc()
-    metrics = windows_of(scribe, began_s, time.time() + WINDOW_S)
+    metrics = windows_of(recorder, began_s, time.time() + WINDOW_S)
     assert sum(window["safepoint_us"] for window in metrics) > 0
     last = metrics[-1]
     assert 0 < last["heap_after_gc_bytes"] < last["heap_max_bytes"]

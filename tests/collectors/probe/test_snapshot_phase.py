@@ -14,8 +14,8 @@ from dashboard.testing.stack import RedisServer
 from techniques.detection.changelogs import CHANGELOGS_FIRST
 from techniques.shadowsync.snapshots import next_snapshot, offset
 from tests.collectors.conftest import probe, spark_session
-from tests.collectors.folder import ROWS
 from tests.collectors.probe.test_state_store_lever import Job
+from tests.collectors.query_input import ROWS
 from tests.collectors.stateful_job import KEYS, PROVIDERS
 
 pytestmark = pytest.mark.spark

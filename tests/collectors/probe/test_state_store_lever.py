@@ -20,9 +20,9 @@ from collectors.formats.asked import State
 from collectors.formats.control import Scalar, Wanted
 from dashboard.testing.stack import RedisServer
 from techniques.shadowsync.algorithm import MARGIN, SLOWDOWN, THRESHOLD, alpha, threshold
-from tests.collectors.asking import Operator, held_until
 from tests.collectors.conftest import probe, spark_session
-from tests.collectors.folder import Folder
+from tests.collectors.control_client import Operator, held_until
+from tests.collectors.query_input import Folder
 from tests.collectors.stateful_job import PROVIDERS, counts_of
 from tests.waiting import until
 

@@ -19,8 +19,8 @@ from collectors.process.events.state_store import Finished
 from collectors.spark.build import probe_jar
 from collectors.spark.conf import CHECKPOINT_FILE_MANAGER, spark_options
 from tests.collectors.conftest import SHORT_LIVED, probe, spark_session
-from tests.collectors.folder import Folder
-from tests.collectors.kept_parts import KeptParts
+from tests.collectors.query_input import Folder
+from tests.collectors.state_store_recorder import StateStoreRecorder
 from tests.collectors.stateful_job import PARTITIONS, PROVIDERS, Outcome, run
 from tests.waiting import until
 
@@ -60,17 +60,19 @@ def of(found: list[Finished], kind: Kind) -> list[Finished]:
 
 
 @pytest.fixture(scope="module")
-def kept(tmp_path_factory: pytest.TempPathFactory) -> KeptParts:
-    return KeptParts(tmp_path_factory.mktemp("kept"))
+def kept(tmp_path_factory: pytest.TempPathFactory) -> StateStoreRecorder:
+    return StateStoreRecorder(tmp_path_factory.mktemp("kept"))
 
 
 @pytest.fixture(scope="module")
-def tapped(kept: KeptParts) -> Iterator[SparkSession]:
+def tapped(kept: StateStoreRecorder) -> Iterator[SparkSession]:
     with spark_session(NO_REDIS, **kept.options) as session:
         yield session
 
 
-def run_all(spark: SparkSession, provider: str, folder: Folder, kept: KeptParts) -> Outcome:
+def run_all(
+    spark: SparkSession, provider: str, folder: Folder, kept: StateStoreRecorder
+) -> Outcome:
     """A query over six micro-batches, and what the probe said of it up to its last commit."""
     spark.conf.set(PROVIDER, f"{PROVIDERS}{provider}")
     folder.add(files=6)
@@ -83,7 +85,7 @@ def run_all(spark: SparkSession, provider: str, folder: Folder, kept: KeptParts)
 
 
 def test_flushes_and_compactions_are_those_that_rocksdb_counts_itself(
-    tapped: SparkSession, kept: KeptParts, tmp_path: Path
+    tapped: SparkSession, kept: StateStoreRecorder, tmp_path: Path
 ) -> None:
     outcome = run_all(tapped, "RocksDBStateStoreProvider", Folder(tmp_path / "rocks"), kept)
     found = kept.finished(outcome.run_id)
@@ -107,11 +109,13 @@ def test_flushes_and_compactions_are_those_that_rocksdb_counts_itself(
 
 
 def test_a_flush_lies_within_the_commit_that_asked_for_it(
-    tapped: SparkSession, kept: KeptParts, tmp_path: Path
+    tapped: SparkSession, kept: StateStoreRecorder, tmp_path: Path
 ) -> None:
     outcome = run_all(tapped, "RocksDBStateStoreProvider", Folder(tmp_path / "within"), kept)
     found = kept.finished(outcome.run_id)
-    for flush in of(found, Kind.FLUSH):
+    flushes = of(found, Kind.FLUSH)
+    assert len(flushes) == outcome.batches * PARTITIONS
+    for flush in flushes:
         assert any(
             commit.store == flush.store
             # The end of a flush is said after its waiters were woken; two clocks are read.
@@ -122,7 +126,7 @@ def test_a_flush_lies_within_the_commit_that_asked_for_it(
 
 
 def test_the_provider_in_memory_commits_and_never_flushes(
-    tapped: SparkSession, kept: KeptParts, tmp_path: Path
+    tapped: SparkSession, kept: StateStoreRecorder, tmp_path: Path
 ) -> None:
     outcome = run_all(tapped, "HDFSBackedStateStoreProvider", Folder(tmp_path / "memory"), kept)
     kinds = Counter(each.activity.kind for each in kept.finished(outcome.run_id))
@@ -214,7 +218,7 @@ class Story:
     during: Done  # with it
     after: Done  # without it again
     folders: dict[str, Folder]
-    kept: KeptParts
+    kept: StateStoreRecorder
 
 
 @pytest.fixture(scope="module")
@@ -226,7 +230,7 @@ def story(tmp_path_factory: pytest.TempPathFactory) -> Story:
         f"{kind}-{age}": Folder(path / f"{kind}-{age}") for age in ("old", "new") for kind in KINDS
     }
     old = {name: each for name, each in folders.items() if name.endswith("old")}
-    kept = KeptParts(path)
+    kept = StateStoreRecorder(path)
     for each in old.values():
         each.add(files=2)
     before = job(path / "before", old, {})

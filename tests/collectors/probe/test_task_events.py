@@ -16,7 +16,6 @@ from collectors.process.events.scheduling import Scheduling
 from collectors.process.events.task_messages import Stage, StageWait, decode_executor, decode_tasks
 from collectors.process.link import MessageKind
 from tests.collectors.conftest import probe
-from tests.collectors.keeping import Kept, ended_ids, watched_session, whole
 from tests.collectors.process.test_scheduling import (
     EXECUTORS_GOLDEN,
     QUERY,
@@ -24,25 +23,26 @@ from tests.collectors.process.test_scheduling import (
     TASKS_GOLDEN,
     TRAFFIC_GOLDEN,
 )
+from tests.collectors.task_recorder import TaskRecorder, ended_ids, watched_session, whole
 from tests.waiting import until
 
 pytestmark = pytest.mark.spark
 
 
 @pytest.fixture(scope="module")
-def kept(tmp_path_factory: pytest.TempPathFactory) -> Kept:
-    return Kept(tmp_path_factory.mktemp("tasks"))
+def kept(tmp_path_factory: pytest.TempPathFactory) -> TaskRecorder:
+    return TaskRecorder(tmp_path_factory.mktemp("tasks"))
 
 
 @pytest.fixture(scope="module")
-def watched(kept: Kept) -> Iterator[SparkSession]:
+def watched(kept: TaskRecorder) -> Iterator[SparkSession]:
     with watched_session(kept, **{"spark.sql.shuffle.partitions": "5"}) as session:
         yield session
 
 
 @pytest.fixture(scope="module")
 def counted(
-    watched: SparkSession, tmp_path_factory: pytest.TempPathFactory, kept: Kept
+    watched: SparkSession, tmp_path_factory: pytest.TempPathFactory, kept: TaskRecorder
 ) -> StreamingQuery:
     """A stateful query with a shuffle, over after a few batches."""
     query = (
@@ -90,7 +90,7 @@ def test_the_probe_writes_the_golden_messages(watched: SparkSession) -> None:
 
 
 def test_every_task_is_told_once_when_it_begins_and_once_when_it_ends(
-    counted: StreamingQuery, kept: Kept
+    counted: StreamingQuery, kept: TaskRecorder
 ) -> None:
     tasks = kept.tasks(counted)
     assert set(Counter((r.task_id, r.ended) for r in tasks).values()) == {1}
@@ -103,7 +103,7 @@ def test_every_task_is_told_once_when_it_begins_and_once_when_it_ends(
 
 
 def test_the_numbers_of_a_stage_are_those_of_sparks_status_store(
-    watched: SparkSession, counted: StreamingQuery, kept: Kept
+    watched: SparkSession, counted: StreamingQuery, kept: TaskRecorder
 ) -> None:
     tasks = [record for record in kept.tasks(counted) if record.ended]
     stages = {s.stage: s for s in kept.stages(counted) if s.stage.batch_id in whole(counted)}
@@ -118,7 +118,7 @@ def test_the_numbers_of_a_stage_are_those_of_sparks_status_store(
 
 
 def test_the_matrix_holds_the_bytes_that_the_stage_fetched(
-    counted: StreamingQuery, kept: Kept
+    counted: StreamingQuery, kept: TaskRecorder
 ) -> None:
     tasks = [record for record in kept.tasks(counted) if record.ended]
     read = Counter[Stage]()
@@ -133,7 +133,9 @@ def test_the_matrix_holds_the_bytes_that_the_stage_fetched(
         assert read[traffic.stage] <= flow.shuffle_bytes <= 1.1 * read[traffic.stage] + 1
 
 
-def test_the_tasks_of_a_batch_run_within_its_add_batch(counted: StreamingQuery, kept: Kept) -> None:
+def test_the_tasks_of_a_batch_run_within_its_add_batch(
+    counted: StreamingQuery, kept: TaskRecorder
+) -> None:
     parsed = (parse(message.payload) for message in kept.messages(MessageKind.QUERY_PROGRESS))
     batches = {p.batch.batch_id: p.batch for p in parsed if p.batch and p.query_id == counted.id}
     assert set(whole(counted)) <= batches.keys()
@@ -148,7 +150,7 @@ def test_the_tasks_of_a_batch_run_within_its_add_batch(counted: StreamingQuery, 
         assert record.finish_ms * 1000 <= add.end_us + unaccounted_ms * 1000
 
 
-def test_the_windows_of_a_real_query_add_up(counted: StreamingQuery, kept: Kept) -> None:
+def test_the_windows_of_a_real_query_add_up(counted: StreamingQuery, kept: TaskRecorder) -> None:
     tasks = [record for record in kept.tasks(counted) if record.ended]
     made = Scheduling()
     for message in kept.messages(MessageKind.TASKS):
@@ -163,7 +165,7 @@ def test_the_windows_of_a_real_query_add_up(counted: StreamingQuery, kept: Kept)
     assert sum(waiting.waited_ms for window in windows for waiting in window.waiting) > 0
 
 
-def test_a_task_that_fails_is_told_as_failed(watched: SparkSession, kept: Kept) -> None:
+def test_a_task_that_fails_is_told_as_failed(watched: SparkSession, kept: TaskRecorder) -> None:
     def break_(rows: Iterable[int]) -> Iterable[int]:
         raise RuntimeError("on purpose")
 
@@ -176,7 +178,7 @@ def test_a_task_that_fails_is_told_as_failed(watched: SparkSession, kept: Kept) 
     assert not record.killed
 
 
-def test_the_executor_is_told(watched: SparkSession, kept: Kept) -> None:
+def test_the_executor_is_told(watched: SparkSession, kept: TaskRecorder) -> None:
     (change,) = (
         decode_executor(message.payload) for message in kept.messages(MessageKind.EXECUTORS)
     )
@@ -184,7 +186,7 @@ def test_the_executor_is_told(watched: SparkSession, kept: Kept) -> None:
 
 
 def test_thousands_of_tasks_are_told_at_a_few_microseconds_each(
-    watched: SparkSession, kept: Kept
+    watched: SparkSession, kept: TaskRecorder
 ) -> None:
     before = len(ended_ids(kept.tasks(None)))
     for _ in range(5):

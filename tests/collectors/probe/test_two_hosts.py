@@ -22,7 +22,7 @@ from collectors.process.events.task_messages import (
 from collectors.process.link import MessageKind
 from dashboard.testing.cluster import HOST_VARIABLE, Cluster, cluster
 from tests.collectors.conftest import SHORT_LIVED
-from tests.collectors.keeping import Kept, watched_session, whole
+from tests.collectors.task_recorder import TaskRecorder, watched_session, whole
 from tests.waiting import until
 
 pytestmark = [pytest.mark.cluster, pytest.mark.spark]
@@ -41,12 +41,12 @@ def two_hosts() -> Iterator[Cluster]:
 
 
 @pytest.fixture(scope="module")
-def kept(tmp_path_factory: pytest.TempPathFactory) -> Kept:
-    return Kept(tmp_path_factory.mktemp("traffic"))
+def kept(tmp_path_factory: pytest.TempPathFactory) -> TaskRecorder:
+    return TaskRecorder(tmp_path_factory.mktemp("traffic"))
 
 
 @pytest.fixture(scope="module")
-def watched(kept: Kept, two_hosts: Cluster) -> Iterator[SparkSession]:
+def watched(kept: TaskRecorder, two_hosts: Cluster) -> Iterator[SparkSession]:
     options = {
         **two_hosts.spark_options,
         "spark.sql.shuffle.partitions": "4",
@@ -102,7 +102,7 @@ def of_batch(tasks: list[TaskRecord], traffic: Traffic) -> list[TaskRecord]:
 
 
 def test_the_matrix_agrees_with_what_each_executor_wrote_and_read(
-    watched: SparkSession, kept: Kept, tmp_path_factory: pytest.TempPathFactory
+    watched: SparkSession, kept: TaskRecorder, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     query = (
         ticks(watched)
@@ -138,7 +138,7 @@ def test_the_matrix_agrees_with_what_each_executor_wrote_and_read(
 
 
 def test_where_partitions_were_joined_the_bytes_are_shared_out_and_that_is_said(
-    watched: SparkSession, kept: Kept, tmp_path_factory: pytest.TempPathFactory
+    watched: SparkSession, kept: TaskRecorder, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     def counted(rows: DataFrame, _: int) -> None:
         # A plain query within a batch is adaptive: one task reads all four partitions.
@@ -175,7 +175,10 @@ def tasks_of_spark(spark: SparkSession, stages: set[Stage]) -> dict[int, Any]:
 
 
 def test_a_copy_of_a_slow_task_is_told_and_who_lost_was_killed(
-    watched: SparkSession, kept: Kept, two_hosts: Cluster, tmp_path_factory: pytest.TempPathFactory
+    watched: SparkSession,
+    kept: TaskRecorder,
+    two_hosts: Cluster,
+    tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
     slow = F.expr(f"IF({WHERE} = '{two_hosts.workers[0].host}', {sleep(SLOW_MS)}, '')")
     with setting(watched, "spark.speculation.multiplier", "1.5", otherwise=NEVER):
@@ -208,7 +211,10 @@ def test_a_copy_of_a_slow_task_is_told_and_who_lost_was_killed(
 
 
 def test_tasks_that_ran_elsewhere_than_they_would_like_are_counted(
-    watched: SparkSession, kept: Kept, two_hosts: Cluster, tmp_path_factory: pytest.TempPathFactory
+    watched: SparkSession,
+    kept: TaskRecorder,
+    two_hosts: Cluster,
+    tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
     # After the first batch the state has its places. Then one host is slow, then the other: one of
     # them has more than one partition, and before long the other does not wait for it.
@@ -241,7 +247,7 @@ def test_tasks_that_ran_elsewhere_than_they_would_like_are_counted(
 
 
 def test_executors_are_told_when_they_join_and_when_they_die(
-    watched: SparkSession, kept: Kept, two_hosts: Cluster
+    watched: SparkSession, kept: TaskRecorder, two_hosts: Cluster
 ) -> None:
     def changes() -> list[ExecutorChange]:
         return [

@@ -13,7 +13,7 @@ from collectors.formats.activity import Activity, Kind
 from collectors.formats.codec import Garbled
 from collectors.formats.parts import Event, EventSource
 from collectors.process.events import gc_pauses
-from tests.collectors.scribe import Scribe, jvm, scribed_spark
+from tests.collectors.metrics_recorder import MetricsRecorder, jvm, recorded_spark
 from tests.waiting import until
 
 SAID: dict[str, Any] = {
@@ -75,13 +75,13 @@ def test_an_event_of_another_source_is_garbled() -> None:
 
 
 @pytest.fixture(scope="module")
-def scribe(tmp_path_factory: pytest.TempPathFactory) -> Scribe:
-    return Scribe(tmp_path_factory.mktemp("gc"))
+def recorder(tmp_path_factory: pytest.TempPathFactory) -> MetricsRecorder:
+    return MetricsRecorder(tmp_path_factory.mktemp("gc"))
 
 
 @pytest.fixture(scope="module")
-def spark(scribe: Scribe) -> Iterator[SparkSession]:
-    with scribed_spark(scribe) as session:
+def spark(recorder: MetricsRecorder) -> Iterator[SparkSession]:
+    with recorded_spark(recorder) as session:
         yield session
 
 
@@ -125,11 +125,11 @@ def logged_ms(path: Path, also_untold: bool) -> list[tuple[int, float]]:
 @pytest.mark.spark
 @pytest.mark.quiet
 def test_pauses_are_those_of_the_gc_log(
-    spark: SparkSession, scribe: Scribe, tmp_path: Path
+    spark: SparkSession, recorder: MetricsRecorder, tmp_path: Path
 ) -> None:
     java, log = jvm(spark), tmp_path / "gc.log"
     tells_all = java.Runtime.version().feature() >= 20
-    until(scribe.parts)
+    until(recorder.parts)
     switch_gc_log(spark, log, "gc=info")
     try:
         while len(logged_ms(log, tells_all)) < 10:
@@ -142,7 +142,7 @@ def test_pauses_are_those_of_the_gc_log(
     first_us = (logged[0][0] - 2 - logged[0][1]) * 1000
 
     def told() -> list[Activity]:
-        events = [event for part in scribe.parts() for event in part.events]
+        events = [event for part in recorder.parts() for event in part.events]
         pauses = [
             gc_pauses.pause(event, "driver") for event in events if event.source == EventSource.GC
         ]

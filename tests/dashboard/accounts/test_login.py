@@ -9,7 +9,7 @@ from dashboard.store import the_store
 from dashboard.testing.stack import RedisServer
 from dashboard.web.rate_limits import LOGIN_ACCOUNT, LOGIN_ADDRESS
 from tests.dashboard.conftest import NO_END_S
-from tests.dashboard.persons import PASSWORD, person
+from tests.dashboard.users import PASSWORD, person
 
 pytestmark = [
     pytest.mark.django_db,

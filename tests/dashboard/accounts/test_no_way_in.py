@@ -17,7 +17,7 @@ from dashboard.live.routes import routes
 from dashboard.web import rate_limits
 from dashboard.web.rate_limits import Limit
 from tests.dashboard.live.test_consumers import socket
-from tests.dashboard.persons import problem
+from tests.dashboard.users import problem
 from tests.factories import ANNOUNCEMENT
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("memory_store")]

@@ -4,7 +4,7 @@ from django.db import IntegrityError
 
 from dashboard.accounts.roles import Role, role_of
 from dashboard.models import Person
-from tests.dashboard.persons import person
+from tests.dashboard.users import person
 
 pytestmark = pytest.mark.django_db
 

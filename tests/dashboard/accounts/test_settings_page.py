@@ -5,7 +5,7 @@ from django.test import Client
 
 from dashboard.models import AuditEntry
 from dashboard.web.rate_limits import LOGIN_ACCOUNT
-from tests.dashboard.persons import PASSWORD, logged_in, person
+from tests.dashboard.users import PASSWORD, logged_in, person
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("memory_store")]
 

@@ -6,7 +6,7 @@ from dashboard.models import Scope
 from dashboard.web import rate_limits
 from dashboard.web.rate_limits import Limit
 from tests.dashboard.conftest import NO_END_S
-from tests.dashboard.persons import person, problem, with_token
+from tests.dashboard.users import person, problem, with_token
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("memory_store")]
 

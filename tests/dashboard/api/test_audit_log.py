@@ -3,7 +3,7 @@ from django.test import Client
 
 from dashboard.accounts import audit
 from dashboard.models import Role
-from tests.dashboard.persons import logged_in, person, problem, with_token
+from tests.dashboard.users import logged_in, person, problem, with_token
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("memory_store")]
 

@@ -28,7 +28,7 @@ from dashboard.api import api
 from dashboard.fleet import jobs
 from dashboard.models import Incident, Role
 from dashboard.store.memory import MemoryStore
-from tests.dashboard.persons import logged_in, person
+from tests.dashboard.users import logged_in, person
 from tests.factories import ACTIVITIES, ANNOUNCEMENT, FULL_FRAME, START_MS
 
 pytestmark = pytest.mark.django_db

@@ -9,7 +9,7 @@ from pytest_django.fixtures import Settings
 
 from dashboard.api import me as me_api
 from dashboard.models import Role
-from tests.dashboard.persons import logged_in, person, problem
+from tests.dashboard.users import logged_in, person, problem
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("memory_store")]
 

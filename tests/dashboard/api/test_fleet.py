@@ -12,7 +12,7 @@ from dashboard.fleet import jobs, snapshots
 from dashboard.models import AuditEntry, Incident, Job, Person, Role, Slo
 from dashboard.store import StoreUnavailable
 from dashboard.store.memory import MemoryStore
-from tests.dashboard.persons import logged_in, person
+from tests.dashboard.users import logged_in, person
 from tests.factories import ANNOUNCEMENT, PULSE, START_MS, announcement
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("memory_store")]

@@ -7,7 +7,7 @@ from django.test import Client
 from dashboard.fleet import jobs
 from dashboard.models import AlertEvent, AuditEntry, Incident, Person, Role
 from tests.dashboard.alerts.made import endpoint
-from tests.dashboard.persons import logged_in, person
+from tests.dashboard.users import logged_in, person
 from tests.factories import ANNOUNCEMENT, announcement
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("memory_store")]

@@ -1,7 +1,7 @@
 import pytest
 
 from dashboard.models import Role, Scope
-from tests.dashboard.persons import logged_in, person, with_token
+from tests.dashboard.users import logged_in, person, with_token
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("memory_store")]
 

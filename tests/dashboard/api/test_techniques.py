@@ -13,7 +13,7 @@ from dashboard.models import AuditEntry, Person, Role, TechniqueSetting
 from dashboard.steering import controllers
 from dashboard.store import StoreUnavailable
 from dashboard.store.memory import MemoryStore
-from tests.dashboard.steered import World
+from tests.dashboard.steered_job import World
 from tests.factories import ANNOUNCEMENT
 
 pytestmark = pytest.mark.django_db(transaction=True)

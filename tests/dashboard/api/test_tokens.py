@@ -8,7 +8,7 @@ from django.test import Client
 
 from dashboard.accounts import tokens
 from dashboard.models import AuditEntry, Person, Role, Scope, Token
-from tests.dashboard.persons import logged_in, person, problem, with_token
+from tests.dashboard.users import logged_in, person, problem, with_token
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("memory_store")]
 

@@ -8,7 +8,7 @@ from django.test import Client
 from dashboard.accounts import people
 from dashboard.accounts.roles import role_of
 from dashboard.models import AuditEntry, Role
-from tests.dashboard.persons import PASSWORD, logged_in, person, problem
+from tests.dashboard.users import PASSWORD, logged_in, person, problem
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("memory_store")]
 

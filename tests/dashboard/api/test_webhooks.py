@@ -11,7 +11,7 @@ from dashboard.environment import networks
 from dashboard.fleet import jobs
 from dashboard.models import Attempt, AuditEntry, Delivery, Endpoint, Role, Scope
 from tests.dashboard.alerts.made import endpoint
-from tests.dashboard.persons import logged_in, person, problem, with_token
+from tests.dashboard.users import logged_in, person, problem, with_token
 from tests.factories import ANNOUNCEMENT
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("memory_store")]

@@ -10,7 +10,7 @@ from dashboard.models import Job
 from dashboard.steering import card_rounds, computed
 from dashboard.store import Entry
 from dashboard.store.memory import MemoryStore
-from tests.dashboard.steered import JOB, World
+from tests.dashboard.steered_job import JOB, World
 from tests.factories import START_MS, announcement, frame
 
 pytestmark = pytest.mark.django_db(transaction=True)

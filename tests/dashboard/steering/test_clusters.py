@@ -14,7 +14,7 @@ from dashboard.steering.registered import registry
 from dashboard.steering.switches import Switch
 from dashboard.store.memory import MemoryStore
 from techniques.model import Decision, Mode
-from tests.dashboard.steered import worker
+from tests.dashboard.steered_job import worker
 from tests.factories import START_MS, frame
 from tests.techniques.cluster_share import controller
 

@@ -13,7 +13,7 @@ from dashboard.worker.histories import Histories
 from dashboard.worker.job_leases import Leases
 from techniques.model import Decision, Mode, Options, Past
 from techniques.view import View
-from tests.dashboard.steered import JOB, World
+from tests.dashboard.steered_job import JOB, World
 from tests.factories import announcement, frame
 from tests.techniques.echo import controller
 

@@ -14,7 +14,7 @@ from dashboard.models import Job, TechniqueDecision, TechniqueSetting
 from dashboard.steering.registered import registry
 from dashboard.store.memory import MemoryStore
 from techniques.model import Axis, Bar, Figure, FigureKind, Series
-from tests.dashboard.steered import World
+from tests.dashboard.steered_job import World
 from tests.factories import ANNOUNCEMENT, RUN_ID, START_MS
 from tests.techniques.stepping import picture
 

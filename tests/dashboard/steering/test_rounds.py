@@ -12,7 +12,7 @@ from dashboard.steering.registered import registry
 from dashboard.steering.switches import Outdated
 from techniques.options import OptionFault
 from tests.dashboard.alerts.made import endpoint
-from tests.dashboard.steered import World
+from tests.dashboard.steered_job import World
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -1,24 +1,36 @@
+import re
+
 import pytest
 from django.test import Client
+from django.urls import URLPattern
 
 from dashboard.models import Role
-from tests.dashboard.persons import logged_in, person
+from dashboard.urls import urlpatterns
+from tests.dashboard.users import logged_in, person
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("memory_store")]
 
+EXAMPLES = {"<str:job_id>": "a.b", "<int:incident_id>": "7"}
+
+
+def every_page() -> list[str]:
+    """One address of every route, so that a new page cannot be forgotten here."""
+    routes = [str(found.pattern) for found in urlpatterns if isinstance(found, URLPattern)]
+    return ["/" + re.sub(r"<[^>]+>", lambda part: EXAMPLES[part[0]], route) for route in routes]
+
+
 ANSWERS = [
-    "/",
-    "/login",
-    "/settings",
-    "/people",
-    "/audit",
+    *every_page(),
     "/nowhere",
-    "/healthz",
     "/api/v1/me",
     "/api/v1/nowhere",
     "/api/v1/docs",
     "/static/curtail/js/core/api.js",
 ]
+
+
+def test_the_pages_that_people_open_are_among_the_answers() -> None:
+    assert {"/", "/jobs/a.b", "/incidents/7", "/alerts", "/login"} <= set(ANSWERS)
 
 
 @pytest.mark.parametrize("path", ANSWERS)

@@ -17,11 +17,11 @@ from collectors.process.events.task_messages import (
 )
 from collectors.process.link import MessageKind
 from tests.collectors.conftest import spark_session
-from tests.collectors.keeper import Keeper
+from tests.collectors.message_recorder import MessageRecorder
 from tests.waiting import until
 
 
-class Kept(Keeper):
+class TaskRecorder(MessageRecorder):
     def tasks(self, query: StreamingQuery | None) -> list[TaskRecord]:
         query_id = query.id if query else ""
         told = (decode_tasks(message.payload) for message in self.messages(MessageKind.TASKS))
@@ -72,6 +72,6 @@ def ended_ids(tasks: list[TaskRecord]) -> set[int]:
 
 
 @contextmanager
-def watched_session(kept: Kept, **options: str) -> Iterator[SparkSession]:
+def watched_session(kept: TaskRecorder, **options: str) -> Iterator[SparkSession]:
     with spark_session("redis://127.0.0.1:1/0", **kept.options, **options) as session:
         yield session

@@ -1,10 +1,10 @@
 """What state stores did, as the probe told it."""
 
 from collectors.process.events.state_store import Finished, StateStores
-from tests.collectors.keeper import Keeper
+from tests.collectors.message_recorder import MessageRecorder
 
 
-class KeptParts(Keeper):
+class StateStoreRecorder(MessageRecorder):
     def finished(self, run_id: str | None = None) -> list[Finished]:
         """Of one run or of all."""
         stores = StateStores()

@@ -1,6 +1,6 @@
 """A job that a test steers, looks into and kills: one query that flushes, one with changelogs.
 
-    python -m tests.collectors.mortal_job '{"redis", "folders": {name: path}, "options"}'
+    python -m tests.collectors.killable_job '{"redis", "folders": {name: path}, "options"}'
 
 Every line on its input is a question: when all input is done, the answer is a line of JSON with the
 state of every state store, as Spark and RocksDB have it.

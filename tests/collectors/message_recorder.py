@@ -1,4 +1,4 @@
-"""What the probe says, kept in a file: stands where the collector does, on the same pipe."""
+"""Records in a file what the probe sends: stands where the collector does, on the same pipe."""
 
 import sys
 from pathlib import Path
@@ -7,7 +7,7 @@ from collectors.formats import parts
 from collectors.formats.parts import Part
 from collectors.process.link import Inbox, Message, MessageKind
 
-KEEPER = """#!{python}
+RECORDER = """#!{python}
 import os
 with open({kept!r}, "ab", buffering=0) as kept:
     while data := os.read(0, 1 << 16):
@@ -15,16 +15,16 @@ with open({kept!r}, "ab", buffering=0) as kept:
 """
 
 
-class Keeper:
+class MessageRecorder:
     def __init__(self, folder: Path) -> None:
         self._kept = folder / "kept"
-        self._program = folder / "keeper"
-        self._program.write_text(KEEPER.format(python=sys.executable, kept=str(self._kept)))
+        self._program = folder / "recorder"
+        self._program.write_text(RECORDER.format(python=sys.executable, kept=str(self._kept)))
         self._program.chmod(0o755)
 
     @property
     def options(self) -> dict[str, str]:
-        """For the Spark session: the keeper in the collector's place."""
+        """For the Spark session: the recorder in the collector's place."""
         return {"spark.curtail.python": str(self._program)}
 
     def messages(self, kind: MessageKind) -> list[Message]:

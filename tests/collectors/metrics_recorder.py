@@ -8,12 +8,12 @@ from pyspark.sql import SparkSession
 
 from collectors.formats.metrics import METRICS
 from tests.collectors.conftest import spark_session
-from tests.collectors.keeper import Keeper
+from tests.collectors.message_recorder import MessageRecorder
 
 NAMES = {metric.id: metric.name for metric in METRICS}
 
 
-class Scribe(Keeper):
+class MetricsRecorder(MessageRecorder):
     def metrics(self, first: int, last: int) -> list[Mapping[str, int]]:
         """By name, of every window from `first` to `last`; none while one of them is missing."""
         found = {part.window: part.metrics for part in self.parts()}
@@ -26,8 +26,8 @@ class Scribe(Keeper):
 
 
 @contextmanager
-def scribed_spark(scribe: Scribe) -> Iterator[SparkSession]:
-    with spark_session("redis://127.0.0.1:1/0", **scribe.options) as session:
+def recorded_spark(recorder: MetricsRecorder) -> Iterator[SparkSession]:
+    with spark_session("redis://127.0.0.1:1/0", **recorder.options) as session:
         yield session
 
 
