@@ -13,9 +13,10 @@ from techniques.view import View
 
 async def view(store: Store, job_id: str, now_ms: int) -> View:
     start_ms = now_ms - LOOKS_BACK_MS
-    frames, _ = windows.read(await store.entries(keys.frames(job_id), start_ms, now_ms), NEEDS)
+    stored = await store.entries(keys.frames(job_id), start_ms, now_ms)
+    frames, _ = windows.in_place(stored, NEEDS)
     ended, _ = activities.read(await store.entries(keys.activities(job_id), start_ms, now_ms))
-    return of(frames, ended)
+    return of([frame for _, frame in frames], ended)
 
 
 def of(frames: Sequence[Frame], ended: Iterable[Activity]) -> View:

@@ -15,10 +15,9 @@ from django.db import DatabaseError
 
 from collectors.formats import keys, wire
 from collectors.formats.asked import Asked
-from collectors.formats.codec import Garbled
 from collectors.formats.keys import Stream
-from collectors.formats.wire import WINDOW_MS, Frame
-from dashboard.series import activities
+from collectors.formats.wire import WINDOW_MS
+from dashboard.series import activities, windows
 from dashboard.series.history import LOOKS_BACK_MS, History, only
 from dashboard.slo.promised import promised_ms
 from dashboard.steering.registered import registry
@@ -137,7 +136,7 @@ class Histories:
             self.fail(job_id, f"its data could not be taken in: {type(error).__name__}: {error}")
 
     def _add(self, job: _Job, frames: Sequence[Entry], ended: Sequence[Entry], now_ms: int) -> None:
-        read, unreadable = _frames(frames, self._only)
+        read, unreadable = windows.in_place(frames, self._only)
         intervals, more = activities.read(ended, with_tasks=Reads.TASKS in self._reads)
         job.history.add([frame for _, frame in read], intervals)
         if read:
@@ -174,22 +173,3 @@ class Histories:
 def the_histories() -> Histories:
     """Of this process: what detection, controllers and cards see is the same."""
     return Histories(reads_of_all(registry()), promised_ms)
-
-
-def _frames(entries: Iterable[Entry], only: wire.Only) -> tuple[list[tuple[Entry, Frame]], int]:
-    """Those that can be read and stand where they belong, and the number of those that do not."""
-    found: list[tuple[Entry, Frame]] = []
-    unreadable = 0
-    for entry in entries:
-        try:
-            frame = wire.decode(entry.payload, only)
-        except Garbled:
-            unreadable += 1
-            continue
-        # Ids of a stream only rise; a frame of another window than its id says would move the
-        # arrays to anywhere.
-        if frame.start_ms == entry.at_ms:
-            found.append((entry, frame))
-        else:
-            unreadable += 1
-    return found, unreadable
