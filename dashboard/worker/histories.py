@@ -15,6 +15,7 @@ from django.db import DatabaseError
 
 from collectors.formats import keys, wire
 from collectors.formats.asked import Asked
+from collectors.formats.codec import Garbled
 from collectors.formats.keys import Stream
 from collectors.formats.wire import WINDOW_MS
 from dashboard.series import activities, windows
@@ -32,6 +33,7 @@ log = logging.getLogger(__name__)
 AT_ONCE_MS = 1
 # For how long a failure is told after the last of its kind.
 FAILURE_LASTS_MS = 60_000
+LONGEST_FAILURE = 200
 # A promise that an operator changes counts this soon.
 PROMISES_EVERY_MS = 1_000
 
@@ -111,8 +113,8 @@ class Histories:
 
     def fail(self, job_id: str, why: str) -> None:
         """Whoever works with a job's data tells what it threw."""
-        job = self._jobs.setdefault(job_id, self._new())
-        job.failure, job.failed_ms = why, self._now_ms
+        job = self._job(job_id)
+        job.failure, job.failed_ms = why[:LONGEST_FAILURE], self._now_ms
 
     def keep(self, job_ids: Iterable[str]) -> None:
         """Forgets all others: they ended, fell silent or are another worker's."""
@@ -120,7 +122,7 @@ class Histories:
         self._jobs = {job_id: job for job_id, job in self._jobs.items() if job_id in kept}
 
     def _feed(self, job_id: str, news: Mapping[Stream, Sequence[Entry]], now_ms: int) -> None:
-        job = self._jobs.setdefault(job_id, self._new())
+        job = self._job(job_id)
         frames = news.get(keys.frames(job_id), ())
         ended = news.get(keys.activities(job_id), ())
         for stream in (keys.frames(job_id), keys.activities(job_id)):
@@ -132,17 +134,22 @@ class Histories:
         except Exception as error:
             log.exception("the history of %s begins anew", job_id)
             # What it holds may be half of what it should: what comes from now on is whole.
-            job.history, job.newest = self._new().history, None
+            job.history, job.newest = self._empty(), None
             self.fail(job_id, f"its data could not be taken in: {type(error).__name__}: {error}")
 
     def _add(self, job: _Job, frames: Sequence[Entry], ended: Sequence[Entry], now_ms: int) -> None:
         read, unreadable = windows.in_place(frames, self._only)
         intervals, more = activities.read(ended, with_tasks=Reads.TASKS in self._reads)
         job.history.add([frame for _, frame in read], intervals)
-        if read:
-            entry, frame = read[-1]
-            asked = wire.decode(entry.payload, ASKED_ONLY).asked
+        # What is asked is decoded of one frame, and not of twenty a second.
+        for entry, frame in reversed(read):
+            try:
+                asked = wire.decode(entry.payload, ASKED_ONLY).asked
+            except Garbled:
+                unreadable += 1
+                continue
             job.newest = Newest(frame.start_ms, str(frame.run_id), asked)
+            break
         if unreadable + more:
             if now_ms - job.failed_ms > FAILURE_LASTS_MS:
                 job.unreadable = 0
@@ -165,8 +172,13 @@ class Histories:
                 # What was promised before is the best guess; jobs are looked at all the same.
                 log.warning("promises cannot be read now: %s", error)
 
-    def _new(self) -> _Job:
-        return _Job(History(LOOKS_BACK_MS // WINDOW_MS, self._reads))
+    def _job(self, job_id: str) -> _Job:
+        if job_id not in self._jobs:
+            self._jobs[job_id] = _Job(self._empty())
+        return self._jobs[job_id]
+
+    def _empty(self) -> History:
+        return History(LOOKS_BACK_MS // WINDOW_MS, self._reads)
 
 
 @cache
