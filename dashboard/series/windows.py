@@ -27,6 +27,26 @@ def read(stored: Iterable[Entry], only: Only | None = None) -> tuple[list[Frame]
     return frames, unreadable
 
 
+def in_place(stored: Iterable[Entry], only: Only) -> tuple[list[tuple[Entry, Frame]], int]:
+    """Those that can be read and are of the window at which they stand, and the number of others.
+
+    Ids of a stream only rise, so these frames follow each other; one of another window than its id
+    says would move a history to anywhere."""
+    found: list[tuple[Entry, Frame]] = []
+    others = 0
+    for entry in stored:
+        try:
+            frame = decode(entry.payload, only)
+        except Garbled:
+            others += 1
+            continue
+        if frame.start_ms == entry.at_ms:
+            found.append((entry, frame))
+        else:
+            others += 1
+    return found, others
+
+
 def columns(
     job_id: str, frames: Sequence[Frame], unreadable: int, source: Source | None = None
 ) -> dict[str, Any]:

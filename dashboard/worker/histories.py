@@ -17,8 +17,8 @@ from collectors.formats import keys, wire
 from collectors.formats.asked import Asked
 from collectors.formats.codec import Garbled
 from collectors.formats.keys import Stream
-from collectors.formats.wire import WINDOW_MS, Frame
-from dashboard.series import activities
+from collectors.formats.wire import WINDOW_MS
+from dashboard.series import activities, windows
 from dashboard.series.history import LOOKS_BACK_MS, History, only
 from dashboard.slo.promised import promised_ms
 from dashboard.steering.registered import registry
@@ -33,6 +33,7 @@ log = logging.getLogger(__name__)
 AT_ONCE_MS = 1
 # For how long a failure is told after the last of its kind.
 FAILURE_LASTS_MS = 60_000
+LONGEST_FAILURE = 200
 # A promise that an operator changes counts this soon.
 PROMISES_EVERY_MS = 1_000
 
@@ -116,8 +117,8 @@ class Histories:
 
     def fail(self, job_id: str, why: str) -> None:
         """Whoever works with a job's data tells what it threw."""
-        job = self._jobs.setdefault(job_id, self._new())
-        job.failure, job.failed_ms = why, self._now_ms
+        job = self._job(job_id)
+        job.failure, job.failed_ms = why[:LONGEST_FAILURE], self._now_ms
 
     def keep(self, job_ids: Iterable[str]) -> None:
         """Forgets all others: they ended, fell silent or are another worker's."""
@@ -125,7 +126,7 @@ class Histories:
         self._jobs = {job_id: job for job_id, job in self._jobs.items() if job_id in kept}
 
     def _feed(self, job_id: str, news: Mapping[Stream, Sequence[Entry]], now_ms: int) -> None:
-        job = self._jobs.setdefault(job_id, self._new())
+        job = self._job(job_id)
         frames = news.get(keys.frames(job_id), ())
         ended = news.get(keys.activities(job_id), ())
         for stream in (keys.frames(job_id), keys.activities(job_id)):
@@ -137,17 +138,22 @@ class Histories:
         except Exception as error:
             log.exception("the history of %s begins anew", job_id)
             # What it holds may be half of what it should: what comes from now on is whole.
-            job.history, job.newest = self._new().history, None
+            job.history, job.newest = self._empty(), None
             self.fail(job_id, f"its data could not be taken in: {type(error).__name__}: {error}")
 
     def _add(self, job: _Job, frames: Sequence[Entry], ended: Sequence[Entry], now_ms: int) -> None:
-        read, unreadable = _frames(frames, self._only)
+        read, unreadable = windows.in_place(frames, self._only)
         intervals, more = activities.read(ended, with_tasks=Reads.TASKS in self._reads)
         job.history.add([frame for _, frame in read], intervals)
-        if read:
-            entry, frame = read[-1]
-            asked = wire.decode(entry.payload, ASKED_ONLY).asked
+        # What is asked is decoded of one frame, and not of twenty a second.
+        for entry, frame in reversed(read):
+            try:
+                asked = wire.decode(entry.payload, ASKED_ONLY).asked
+            except Garbled:
+                unreadable += 1
+                continue
             job.newest = Newest(frame.start_ms, str(frame.run_id), asked)
+            break
         if unreadable + more:
             if now_ms - job.failed_ms > FAILURE_LASTS_MS:
                 job.unreadable = 0
@@ -170,30 +176,16 @@ class Histories:
                 # What was promised before is the best guess; jobs are looked at all the same.
                 log.warning("promises cannot be read now: %s", error)
 
-    def _new(self) -> _Job:
-        return _Job(History(LOOKS_BACK_MS // WINDOW_MS, self._reads))
+    def _job(self, job_id: str) -> _Job:
+        if job_id not in self._jobs:
+            self._jobs[job_id] = _Job(self._empty())
+        return self._jobs[job_id]
+
+    def _empty(self) -> History:
+        return History(LOOKS_BACK_MS // WINDOW_MS, self._reads)
 
 
 @cache
 def the_histories() -> Histories:
     """Of this process: what detection, controllers and cards see is the same."""
     return Histories(reads_of_all(registry()), promised_ms)
-
-
-def _frames(entries: Iterable[Entry], only: wire.Only) -> tuple[list[tuple[Entry, Frame]], int]:
-    """Those that can be read and stand where they belong, and the number of those that do not."""
-    found: list[tuple[Entry, Frame]] = []
-    unreadable = 0
-    for entry in entries:
-        try:
-            frame = wire.decode(entry.payload, only)
-        except Garbled:
-            unreadable += 1
-            continue
-        # Ids of a stream only rise; a frame of another window than its id says would move the
-        # arrays to anywhere.
-        if frame.start_ms == entry.at_ms:
-            found.append((entry, frame))
-        else:
-            unreadable += 1
-    return found, unreadable

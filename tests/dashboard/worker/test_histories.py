@@ -191,6 +191,16 @@ def test_the_newest_frame_says_what_became_of_what_was_asked(world: World) -> No
     assert world.histories.newest(HEALTHY) == Newest(START_MS + WINDOW_MS, str(RUN_ID), asked)
 
 
+def test_a_frame_whose_word_on_what_was_asked_is_garbled_is_not_the_newest(world: World) -> None:
+    world.send(HEALTHY, frame(0, (10,)))
+    garbled = wire.encode(frame(1, (20,))) + bytes((wire.ASKED, 1, 0xFF))
+    world.send_payload(keys.frames(HEALTHY), START_MS + WINDOW_MS, garbled)
+    world.read(HEALTHY)
+
+    assert world.histories.newest(HEALTHY) == Newest(START_MS, str(RUN_ID), None)
+    assert world.histories.failure(HEALTHY) == "1 entry of its streams could not be read"
+
+
 def test_what_was_read_is_not_read_again_and_a_view_is_made_once(world: World) -> None:
     world.send(HEALTHY, *(frame(at, (at + 1,)) for at in range(10)))
     world.read(HEALTHY)
