@@ -25,7 +25,10 @@ class JobConsumer(AsyncWebsocketConsumer):
         {"version": 3, "settled": true,
          "techniques": {name: {"mode": …, "state": …, "version": …, "because": …}}}
 
-    A card is applied as soon as this says so (`dashboard.steering.status`).
+    A card is applied as soon as this says so (`dashboard.steering.status`). All cards, as
+    `GET /api/v1/jobs/<id>/techniques` has them, come at first and whenever one has changed:
+
+        {"type": "cards", "items": […]}
     """
 
     # No channel layer: the hub feeds this one, and a page must outlive a Redis that goes away.

@@ -2,13 +2,16 @@
 
 A browser that cannot keep up loses batches, not the others their pace: each subscriber has a small
 queue, and when it is full it is emptied and the browser is told how many it missed.
+
+Technique cards go the same way, whenever they changed: were each browser to ask for them, two
+hundred would cost the server more than all windows do.
 """
 
 import asyncio
 import json
 import logging
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from collectors.formats import keys
@@ -23,6 +26,9 @@ BATCH_EVERY_S = 0.2
 WAIT_MS = 1_000
 RETRY_S = 0.5
 QUEUED_BATCHES = 25
+CARDS_EVERY_S = 2.0
+
+CardsText = Callable[[Store, str], Awaitable[str]]
 
 
 class Subscription:
@@ -30,6 +36,7 @@ class Subscription:
 
     def __init__(self, seq: int) -> None:
         self.seq = seq
+        self._cards = ""
         self._waiting: deque[str] = deque()
         self._skipped = 0
         self._news = asyncio.Event()
@@ -38,8 +45,15 @@ class Subscription:
         if len(self._waiting) == QUEUED_BATCHES:
             self._skipped += len(self._waiting)
             self._waiting.clear()
+            self._cards = ""  # may have been among them
         self._waiting.append(text)
         self._news.set()
+
+    def offer_cards(self, text: str) -> None:
+        """Those that the browser has need not come again."""
+        if text != self._cards:
+            self.offer(text)
+            self._cards = text
 
     async def next(self) -> str:
         while not self._waiting:
@@ -60,10 +74,12 @@ class _Watched:
 
 
 class Hub:
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, cards: CardsText | None = None) -> None:
         self._store = store
+        self._cards = cards
         self._watched: dict[str, _Watched] = {}
         self._task: asyncio.Task[None] | None = None
+        self._cards_task: asyncio.Task[None] | None = None
         self.reads = 0
 
     async def subscribe(self, job_id: str) -> Subscription:
@@ -77,6 +93,9 @@ class Hub:
         watched.subscriptions.add(subscription)
         if self._task is None or self._task.done():
             self._task = asyncio.create_task(self._run())
+        # A task of its own: windows wait for no database.
+        if self._cards and (self._cards_task is None or self._cards_task.done()):
+            self._cards_task = asyncio.create_task(self._tell_cards(self._cards))
         return subscription
 
     def unsubscribe(self, job_id: str, subscription: Subscription) -> None:
@@ -107,6 +126,19 @@ class Hub:
                 await asyncio.sleep(RETRY_S)
             else:
                 await asyncio.sleep(BATCH_EVERY_S)
+
+    async def _tell_cards(self, text_of: CardsText) -> None:
+        while self._watched:
+            for job_id, watched in list(self._watched.items()):
+                try:
+                    text = await text_of(self._store, job_id)
+                except Exception:
+                    # Pages that are told nothing ask by themselves.
+                    log.exception("the cards of %s cannot be told", job_id)
+                    continue
+                for subscription in watched.subscriptions:
+                    subscription.offer_cards(text)
+            await asyncio.sleep(CARDS_EVERY_S)
 
     async def _read_once(self) -> None:
         after_ms = {stream: ms for w in self._watched.values() for stream, ms in w.after_ms.items()}

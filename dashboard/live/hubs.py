@@ -3,6 +3,7 @@
 import asyncio
 from weakref import WeakKeyDictionary
 
+from dashboard.live import card_texts
 from dashboard.live.hub import Hub
 from dashboard.store import the_store
 
@@ -12,5 +13,5 @@ _hubs: WeakKeyDictionary[asyncio.AbstractEventLoop, Hub] = WeakKeyDictionary()
 def hub() -> Hub:
     loop = asyncio.get_running_loop()
     if loop not in _hubs:
-        _hubs[loop] = Hub(the_store())
+        _hubs[loop] = Hub(the_store(), card_texts.text)
     return _hubs[loop]

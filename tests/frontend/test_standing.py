@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.frontend import fleet
-from tests.frontend.live import JOB, Live, until_live
+from tests.frontend.live import JOB, Live, flow_for, until_live
 from tests.frontend.modules import run
 
 pytestmark = pytest.mark.browser
@@ -88,3 +88,26 @@ def test_a_document_that_no_card_knows_is_asked_about_once(live: Live, page: Pag
         live.flow()
     live.until(lambda: polls(live) > before)
     assert polls(live) == before + 1
+
+
+def test_cards_that_come_with_the_batches_need_not_be_asked_for(live: Live, page: Page) -> None:
+    known = {"mode": "act", "state": "applied", "version": 2, "document_version": 4}
+    item = fleet.card("echo", title="Echo", computed_ms=1, **known)
+    live.cards = [item]
+    live.asked = asked(4)
+    live.start()
+    until_live(live)
+    card = page.get_by_role("article", name="Echo")
+    expect(card).to_contain_text("“act” asked → applied.")
+    before = polls(live)
+
+    changed = {"hold": False, "why": "nothing compacts any more."}
+    live.send({"type": "cards", "items": [{**item, "conditions": changed}]})
+    expect(card).to_contain_text("nothing compacts any more.")
+    # One that was on its way while somebody switched is older.
+    live.send({"type": "cards", "items": [{**item, "mode": "off", "version": 1}]})
+    live.asked = {**asked(4), "version": 5}
+    flow_for(live, 6)
+    expect(card).to_have_attribute("data-mode", "act")
+    assert polls(live) == before
+    assert live.errors == []

@@ -136,7 +136,7 @@ def test_lines_have_a_key_and_differ_without_colour(live: Live) -> None:
     expect(drawn.locator(".technique-plot path.line")).to_have_count(2)
     expect(drawn.get_by_role("listitem")).to_have_text(["always on", "by backlog"])
     expect(drawn.locator(".mark-label")).to_have_text("switched")
-    expect(drawn).to_contain_text("500 ms")
+    expect(drawn).to_contain_text("400 ms")
     expect(drawn).to_contain_text("The second policy pays off.")
     told = drawn.get_by_role("img").get_attribute("aria-label") or ""
     assert "switched; always on: from 500\u00a0ms to 520\u00a0ms, at last 505\u00a0ms" in told
@@ -157,7 +157,7 @@ def test_bars_are_as_long_as_their_values_and_say_them(live: Live) -> None:
     assert longest > 200 * shortest
     expect(drawn).to_contain_text("instance 0 on worker-1")
     expect(drawn).to_contain_text("12.0\u00a0k rows")
-    expect(drawn).to_contain_text("One has most of it. backlog (rows) by instance.")
+    expect(drawn).to_contain_text("One has most of it. Bars: backlog (rows) by instance.")
     told = drawn.get_by_role("img").get_attribute("aria-label") or ""
     assert told == "Backlog of each instance; instance 0: 12 000 rows; instance 1: none"
     assert live.errors == []

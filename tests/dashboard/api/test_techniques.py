@@ -2,6 +2,7 @@ import json
 from typing import Any
 
 import pytest
+from asgiref.sync import async_to_sync
 from django.contrib.auth.models import User
 from django.test import Client
 from kombu.exceptions import OperationalError
@@ -9,6 +10,7 @@ from kombu.exceptions import OperationalError
 from collectors.formats import control
 from dashboard import tasks
 from dashboard.celery_app import app, to_every_worker
+from dashboard.live import card_texts
 from dashboard.models import AuditEntry, Person, Role, TechniqueSetting
 from dashboard.steering import controllers
 from dashboard.store import StoreUnavailable
@@ -73,6 +75,15 @@ def test_asking_for_cards_makes_the_worker_compute_them(operator: Client, world:
         "first": None,
     }
     assert card["computed_ms"] == world.now_ms
+
+
+def test_pages_are_sent_the_cards_that_the_api_answers(operator: Client, world: World) -> None:
+    put(operator, options={"times": 2})
+    world.pass_s(1)
+    world.round()
+
+    sent = json.loads(async_to_sync(card_texts.text)(world.store, world.job.pk))
+    assert sent == {"type": "cards", **operator.get(CARDS).json()}
 
 
 def test_the_server_itself_asks_no_controller(

@@ -60,11 +60,14 @@ async def recorded() -> None:
 
 
 @pytest.mark.usefixtures("recorded")
-async def test_a_job_says_hello_and_then_sends_its_windows(memory_store: MemoryStore) -> None:
+async def test_a_job_says_hello_and_then_sends_its_cards_and_windows(
+    memory_store: MemoryStore,
+) -> None:
     browser = socket(f"/ws/jobs/{JOB}", cookie=await cookie())
     assert (await browser.connect())[0]
-    hello = json.loads(await browser.receive_from())
-    assert hello["type"] == "hello"
+    hello, cards = [json.loads(await browser.receive_from()) for _ in range(2)]
+    assert (hello["type"], cards["type"]) == ("hello", "cards")
+    assert "shadowsync" in {card["name"] for card in cards["items"]}
     memory_store.append(keys.frames(JOB), START_MS, encode(frame(0, (10,))))
     batch = json.loads(await browser.receive_from())
     assert (batch["type"], batch["seq"], batch["t"]) == ("windows", hello["seq"] + 1, [START_MS])
@@ -94,7 +97,9 @@ async def test_a_socket_ends_with_the_login_it_was_opened_with(
     monkeypatch.setattr(logins, "ASK_EVERY_S", 0.05)
     browser = socket(path, cookie=await cookie())
     await browser.connect()
-    await browser.receive_from()
+    # A job says hello and sends its cards, the list comes whole.
+    for _ in range(1 if path == "/ws/jobs" else 2):
+        await browser.receive_from()
     assert await browser.receive_nothing(timeout=0.3)
     eve = await User.objects.aget()
     if end == "disabled":

@@ -10,7 +10,7 @@ from collectors.formats.asked import Applied, Asked, State
 from collectors.formats.keys import Stream
 from collectors.formats.wire import encode
 from dashboard.live.hub import QUEUED_BATCHES, Hub, Subscription
-from dashboard.store import Entry, StoreUnavailable
+from dashboard.store import Entry, Store, StoreUnavailable
 from dashboard.store.memory import MemoryStore
 from tests.factories import ACTIVITIES, START_MS, frame
 
@@ -126,6 +126,51 @@ async def test_a_batch_of_activities_alone_says_nothing_of_techniques(store: Mem
     assert "asked" not in await received(subscription)
     append(store, 0)
     assert (await received(subscription))["asked"] is None
+
+
+async def test_cards_come_at_first_and_when_they_changed(
+    store: MemoryStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("dashboard.live.hub.CARDS_EVERY_S", 0.01)
+    made = ["one"]
+
+    async def text(_: Store, job_id: str) -> str:
+        return json.dumps({"type": "cards", "items": [job_id, made[-1]]})
+
+    hub = Hub(store, text)
+    subscription = await hub.subscribe(JOB)
+    assert (await received(subscription))["items"] == [JOB, "one"]
+    made.append("two")
+    assert (await received(subscription))["items"] == [JOB, "two"]
+    other = await hub.subscribe(JOB)
+    assert (await received(other))["items"] == [JOB, "two"]
+
+
+async def test_cards_that_a_browser_has_do_not_come_again() -> None:
+    subscription = Subscription(seq=0)
+    for text in ("cards", "cards", "other cards"):
+        subscription.offer_cards(text)
+    subscription.offer("windows")
+    assert [await subscription.next() for _ in range(3)] == ["cards", "other cards", "windows"]
+
+
+async def test_cards_that_cannot_be_told_keep_no_windows_from_coming(store: MemoryStore) -> None:
+    async def broken(_: Store, job_id: str) -> str:
+        raise ValueError(job_id)
+
+    subscription = await Hub(store, broken).subscribe(JOB)
+    append(store, 0)
+    assert (await received(subscription))["type"] == "windows"
+
+
+async def test_cards_lost_by_a_slow_browser_come_again() -> None:
+    subscription = Subscription(seq=0)
+    subscription.offer_cards("cards")
+    for _ in range(QUEUED_BATCHES):
+        subscription.offer("windows")
+    subscription.offer_cards("cards")
+    assert await received(subscription) == {"type": "behind", "skipped": QUEUED_BATCHES}
+    assert [await subscription.next() for _ in range(2)] == ["windows", "cards"]
 
 
 class FlakyStore(MemoryStore):

@@ -14,17 +14,18 @@ const KINDS = { points, lines, bars };
 export function techniqueFigure(figure) {
   const { kind, title, weighs, note, x, y } = figure;
   const head = element("h4", {}, title);
-  if (isEmpty(figure)) return element("figure", { class: "technique-figure" }, head, element("p", { class: "muted" }, note));
+  if (!(kind in KINDS) || isEmpty(figure)) return element("figure", { class: "technique-figure" }, head, element("p", { class: "muted" }, note));
   const { draw, key } = KINDS[kind];
   const plot = element("div", { class: "technique-plot", "data-kind": kind, role: "img", "aria-label": inWords(figure) });
   // Drawn before the browser paints it for the first time, and again in every other width.
   new ResizeObserver(([{ contentRect }]) => contentRect.width > 0 && plot.replaceChildren(draw(figure, contentRect.width))).observe(plot);
-  const said = [note, weighs && `The larger a point, the more ${weighs}.`, kind === "bars" && `${named(y, true)} by ${named(x, true)}.`];
+  const said = [note, weighs && `The larger a point, the more ${weighs}.`, kind === "bars" && `Bars: ${named(y, true)} by ${named(x, true)}.`];
   return element("figure", { class: "technique-figure" }, head, plot, key ? key(figure) : null, element("figcaption", { class: "muted" }, said.filter(Boolean).join(" ")));
 }
 
+/** Nothing to draw yet. */
 export function isEmpty(figure) {
-  return !KINDS[figure.kind]?.has(figure);
+  return figure.kind in KINDS && !KINDS[figure.kind].has(figure);
 }
 
 export function inWords(figure) {

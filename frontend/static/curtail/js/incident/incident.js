@@ -181,7 +181,10 @@ function showRemedy() {
 
 function listen(awaited) {
   if (awaited && !listening) {
-    const onMessage = ({ asked: said }) => said !== undefined && techniques.hear(said);
+    const onMessage = ({ type, items, asked: said }) => {
+      if (type === "cards") techniques.receive(items);
+      else if (said !== undefined) techniques.hear(said);
+    };
     // Where the job cannot be heard, the card is asked for again and again all the same.
     listening = new SteadySocket(socketUrl(zoomed.jobPath), { onMessage, onDown: () => {}, onRefused: () => {} });
     listening.open();

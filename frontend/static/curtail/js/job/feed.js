@@ -33,6 +33,7 @@ export class Feed {
     aheadMs = 0,
     lastMs,
     onWindows,
+    onCards = () => {},
     onRefused,
     Socket,
     clock = realClock,
@@ -45,6 +46,7 @@ export class Feed {
     this.#aheadMs = aheadMs;
     this.lastMs = lastMs;
     this.onWindows = onWindows;
+    this.onCards = onCards;
     this.clock = clock;
     this.random = random;
     this.loaded = false; // whether the first fetch has been answered
@@ -114,6 +116,8 @@ export class Feed {
       if (skipped) this.#missing();
       if (this.#fresh) for (const t of message.t) this.#fresh.add(t);
       this.onWindows(message, null);
+    } else if (message.type === "cards") {
+      this.onCards(message.items);
     }
     // "behind" needs no branch: the number that it skips shows in the next batch.
   }

@@ -70,6 +70,7 @@ const feed = new Feed({
   aheadMs: Number(opening.nowMs) - answeredMs(),
   lastMs: () => scene.ring.lastMs,
   onWindows: take,
+  onCards: (items) => techniques.receive(items),
   onRefused: (code) => (code === NOT_LOGGED_IN ? toLogin() : lose()),
 });
 const chart = new Chart(chartRoot, { canvas: part("lines"), plot: part("plot"), heads: part("heads"), cursor: part("cursor") }, {

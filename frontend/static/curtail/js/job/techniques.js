@@ -1,4 +1,7 @@
-/** The technique cards of a job, or `only` one of them: asked for again and again, and the switch from one mode to another. */
+/**
+ * The technique cards of a job, or `only` one of them, and the switch from one mode to another. The
+ * server sends cards that changed along with live batches; where none come, they are asked for.
+ */
 
 import { apiUrl, getJson, sendJson } from "../core/api.js";
 import { card, different } from "./card.js";
@@ -31,6 +34,7 @@ export class Techniques {
   #shown = "";
   #next = null;
   #heard = null; // what the job's newest frame says, and when that came
+  #received = false; // cards came with the batches
   #polledFor = 0; // the version of the control document that was last asked about
 
   constructor({ jobPath, nowMs, zone, only = null, onCards = () => {} }) {
@@ -52,15 +56,35 @@ export class Techniques {
     let waitMs = EVERY_MS;
     try {
       const { items } = await getJson(apiUrl(`${this.jobPath}/techniques`));
-      this.#items = items;
-      this.render();
+      this.#replace(items);
     } catch (error) {
       // What was last heard stays, and the page's status says that the server is away.
       if (error.status === 404) waitMs = EVERY_WITHOUT_MS;
     }
     if (this.#current().some((item) => this.#awaited(item))) waitMs = EVERY_AWAITED_MS;
-    clearTimeout(this.#next); // another poll may have been faster
-    this.#next = setTimeout(() => (document.hidden ? this.#later() : this.poll()), waitMs);
+    this.#again(waitMs);
+  }
+
+  /** Cards that came with the batches. */
+  receive(items) {
+    this.#received = true;
+    this.#replace(items);
+  }
+
+  /** What was on its way while somebody switched is older than what is here. */
+  #replace(items) {
+    const known = new Map(this.#items.map((item) => [item.name, item]));
+    this.#items = items.map((item) => (known.get(item.name)?.version > item.version ? known.get(item.name) : item));
+    this.render();
+  }
+
+  #again(waitMs) {
+    clearTimeout(this.#next);
+    this.#next = setTimeout(() => {
+      if (document.hidden) this.#later();
+      else if (this.#fed()) this.#again(EVERY_MS);
+      else this.poll();
+    }, waitMs);
   }
 
   /** What the job's newest frame says of techniques; null as long as nothing was asked of it. */
@@ -73,13 +97,21 @@ export class Techniques {
     const known = Math.max(...this.#items.map(({ document_version: version }) => version ?? 0));
     const isNew = asked !== null && asked.version > Math.max(known, this.#polledFor);
     if (isNew) this.#polledFor = asked.version;
-    if (isNew || this.#standings() !== before) this.poll();
+    if (!this.#received && (isNew || this.#standings() !== before)) this.poll();
   }
 
   #current() {
-    const hears = this.#heard && performance.now() - this.#heard.atMs < HEARD_MS;
     const items = this.#items.filter(({ name }) => !this.only || name === this.only);
-    return hears ? items.map((item) => toldBy(this.#heard.asked, item)) : items;
+    return this.#hears() ? items.map((item) => toldBy(this.#heard.asked, item)) : items;
+  }
+
+  #hears() {
+    return this.#heard !== null && performance.now() - this.#heard.atMs < HEARD_MS;
+  }
+
+  /** Whether the server sends cards that change. */
+  #fed() {
+    return this.#received && this.#hears();
   }
 
   #standings() {
@@ -87,8 +119,7 @@ export class Techniques {
   }
 
   #awaited({ state, computed_ms: computedMs }) {
-    const hears = this.#heard && performance.now() - this.#heard.atMs < HEARD_MS;
-    return (state === "asked" && !hears) || computedMs === null;
+    return (state === "asked" && !this.#hears()) || (computedMs === null && !this.#fed());
   }
 
   render(again = false) {
