@@ -82,14 +82,15 @@ private class Executor extends ExecutorPlugin {
     Guard.quietly("start the sampler") {
       // In local mode this is the driver as well.
       val local = ctx.executorID() == Levers.Driver
-      val places = if (local) Set(Levers.Driver, Levers.Executors) else Set(Levers.Executors)
-      val moved = new Levers(places, Plugin.levers)
+      val places = Set(Levers.Executors, Levers.Pool) ++ Option.when(local)(Levers.Driver)
+      val watched = pools(ctx)
+      val moved = new Levers(places, Plugin.levers ++ watched.map(PoolLever.here(_)))
       val sender = new Sender(message => ctx.ask(message), moved)
       // Reading RocksDB's log makes each flush a little longer: whoever minds can do without.
       val wanted = ctx.conf().getBoolean("spark.curtail.stateStore.tap", true)
       val measured = sources() ++ (if (wanted) taps() else Nil)
       sampler =
-        Some(new Sampler(ctx.executorID(), () => Executor.host(), sender, measured, pools(ctx)))
+        Some(new Sampler(ctx.executorID(), () => Executor.host(), sender, measured, watched))
       moved.start()
       levers = Some(moved)
       sampler.foreach(_.start())

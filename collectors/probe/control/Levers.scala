@@ -9,11 +9,14 @@ import com.fasterxml.jackson.databind.JsonNode
 import scala.jdk.CollectionConverters._
 import scala.util.control.NonFatal
 
+/** Whom an order is for; empty where it does not matter. */
+private[probe] final case class Address(place: String, host: String = "", pool: String = "")
+
 /** One order of an edition: which query it is for, and what is to be so. */
 private[probe] final case class Order(
     number: Int,
     lever: String,
-    where: String,
+    to: Address,
     queryId: String,
     runId: String,
     values: JsonNode)
@@ -89,7 +92,7 @@ private[probe] class Levers(places: Set[String], levers: Seq[Lever]) {
   }
 
   private def hold(edition: Edition): Map[Int, String] = {
-    val orders = read(edition).filter(order => places(order.where))
+    val orders = read(edition).filter(order => places(order.to.place))
     val byLever = orders.groupBy(_.lever)
     val refused = levers.flatMap { lever =>
       val own = byLever.getOrElse(lever.name, Nil)
@@ -113,6 +116,7 @@ private[probe] class Levers(places: Set[String], levers: Seq[Lever]) {
 private[probe] object Levers {
   val Driver = "driver"
   val Executors = "executors"
+  val Pool = "pool"
   /** How long orders hold when the driver does not answer. */
   private val LeaseMs = 10000L
   private val EveryMs = 500L
@@ -124,9 +128,15 @@ private[probe] object Levers {
       Order(
         order.get("number").asInt,
         order.get("lever").asText,
-        order.get("where").asText,
+        address(order),
         order.get("query").asText,
         order.get("run").asText,
         order.get("values"))
     }.toSeq
+
+  private def address(order: JsonNode): Address = {
+    val to = order.path("to")
+    if (to.isMissingNode) Address(order.get("where").asText)
+    else Address(to.path("place").asText, to.path("host").asText, to.path("pool").asText)
+  }
 }

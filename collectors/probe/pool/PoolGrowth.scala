@@ -8,6 +8,7 @@ import java.lang.invoke.VarHandle
  */
 private[probe] class PoolGrowth(page: PoolPage, name: String) {
   import PoolGrowth._
+  import PoolPage.Slot
 
   private val instances = (0 until page.instances).map(new InstanceGrowth(page, _))
   private val again = new Array[Long](page.slots)
@@ -41,10 +42,10 @@ private[probe] class PoolGrowth(page: PoolPage, name: String) {
     var slot = 0
     while (slot < page.slots) {
       val at = page.slot(slot)
-      val generation = page.word(at + SlotGeneration)
+      val generation = page.word(at + Slot.Generation)
       if (generation != 0) {
-        if (page.word(at + SlotPid) != 0) heldChunks += page.word(at + SlotChunks)
-        val now = page.word(at + SlotAgain)
+        if (page.word(at + Slot.Pid) != 0) heldChunks += page.word(at + Slot.Chunks)
+        val now = page.word(at + Slot.Again)
         val goesOn = generation == generations(slot) && now >= again(slot)
         handedOutAgain += (if (goesOn) now - again(slot) else now)
         again(slot) = now
@@ -56,18 +57,6 @@ private[probe] class PoolGrowth(page: PoolPage, name: String) {
 }
 
 private[probe] object PoolGrowth {
-  val SlotPid = 0
-  val SlotGeneration = 2
-  val SlotChunks = 3
-  val SlotAgain = 7
-
-  val Operator = 3
-  val Queued = 4
-  val Executed = 10
-  val BusyNs = 14
-  val BusySince = 15
-  val Ready = 2
-
   /** Beyond what any pool can hold or do between two looks: then the page is not to be believed. */
   private val Most = 1L << 40
 
@@ -77,6 +66,7 @@ private[probe] object PoolGrowth {
 /** One instance. Every word is read on its own, so the order in which they are read matters. */
 private[probe] class InstanceGrowth(page: PoolPage, number: Int) {
   import PoolGrowth._
+  import PoolPage.Instance._
 
   private val at = page.instance(number)
   // Executed, failed, rows in, rows out; then chunks from tasks and from each instance.
