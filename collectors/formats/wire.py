@@ -34,7 +34,7 @@ Integers are LEB128, texts UTF-8 behind their length (`formats.codec`).
     tag 12    asked                      what was asked of the job and where that stands
                                          (`formats.asked`); absent as long as nothing was
     tag 13    executors                  what each measured (`formats.samples`)
-    tag 14    pools                      the application's operator pools (`formats.pools`)
+    tag 14    pools                      the operator pools that the query uses (`formats.pools`)
 
 Absent sections are empty. Tag 3 had another meaning once and stays unused. A reader skips tags it
 does not know, so a section can be added without a new version; the version changes when a reader of

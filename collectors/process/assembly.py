@@ -15,8 +15,7 @@ from collectors.formats.activity import Activity, Kind
 from collectors.formats.buckets import Histogram, merged
 from collectors.formats.codec import Garbled
 from collectors.formats.metrics import BY_NAME
-from collectors.formats.parts import Event, Losses, Part, Source, TaskLatencies
-from collectors.formats.pools import PoolSample
+from collectors.formats.parts import Event, Losses, Part, Source, TaskLatencies, UsedPool
 from collectors.formats.wire import (
     WINDOW_MS,
     Batch,
@@ -69,7 +68,7 @@ class _Window:
     executors: dict[str, ExecutorSample] = field(default_factory=dict)
     latencies: dict[str, list[Histogram]] = field(default_factory=dict)
     batches: dict[str, list[Batch]] = field(default_factory=dict)
-    pools: list[PoolSample] = field(default_factory=list)
+    pools: list[UsedPool] = field(default_factory=list)
 
 
 @dataclass
@@ -209,9 +208,7 @@ class Assembler:
             yield Closed(job.running.job_id, frame, ended)
             job.sequence += 1
 
-    def _frame(
-        self, number: int, window: _Window, job: _Job, pools: tuple[PoolSample, ...]
-    ) -> Frame:
+    def _frame(self, number: int, window: _Window, job: _Job, pools: tuple[UsedPool, ...]) -> Frame:
         query_id = job.running.query_id
         batches = tuple(window.batches.get(query_id, ()))
         return Frame(
@@ -224,7 +221,7 @@ class Assembler:
             backlog_rows=job.backlog_rows,
             stamped=job.stamped,
             committed=job.uncommitted.commit(batches),
-            pools=pools,
+            pools=pool_windows.used_by(query_id, pools),
         )
 
     def _hold(self, task: TaskLatencies) -> None:

@@ -12,6 +12,7 @@ import os
 import time
 from dataclasses import dataclass, field
 from typing import NamedTuple, Self
+from uuid import UUID
 
 import pyarrow as pa
 
@@ -83,6 +84,7 @@ class Owner:
 
     application: str
     plan: Plan
+    query: UUID | None = None
     _hold: Attachment | None = None
     _kept: dict[int, _Kept] = field(default_factory=dict)
     # What has to be sent, the first time or anew.
@@ -286,6 +288,7 @@ class Owner:
         self._hold = borrowed(self.application, self.plan, message_bytes)
         self._hold.used()
         page = self._hold.page
+        page.use_for(self._hold.slot, self.query)
         self._lives = [page.incarnation(one) for one in range(page.instances)]
         self._share_bytes = self._share()
 
@@ -299,6 +302,7 @@ class Owner:
         self._hold = Attachment(self.application, self.plan, largest)
         self._hold.chunk = chunk
         page = self._hold.page
+        page.use_for(self._hold.slot, self.query)
         self._lives = [page.incarnation(one) for one in range(page.instances)]
         self._share_bytes = self._share()
         self._again = list(self._kept)

@@ -39,6 +39,7 @@ looks late. Times are CLOCK_MONOTONIC in nanoseconds, one clock for all processe
        3  chunks in the pool       4  bytes held           5  control seen   task
        6  sent    7  handed out again    8  results twice  9  results        task
       10  away: 1 while it waits for Spark, to give rows or to take results  task
+      11  query: first half of its UUID, 0 = of none      12  second half    task
 
 The version of the control word rises with each change of policy or shares. The lever is
 `probe/pool/PoolLever.scala` in the one executor of the host that reads this page; what it found
@@ -51,6 +52,10 @@ cannot note it now has its next choice, and so the word, still before it, and co
 seen it: an instance that is not ready or is inside its operator (busy since), a task that has no
 chunks in the pool or is away.
 
+A task that changes its query writes 0 to word 11, then 12, then 11: who reads 11 before and after
+12, and finds the same and not 0, has both halves of one. A slot that is free keeps its query until
+somebody takes it, so that a task which is over before a reader looks is not missed.
+
 What a dead writer left behind is put right by the supervisor: a dead instance's words 0 to 8, a
 dead task's slot.
 """
@@ -59,13 +64,14 @@ import mmap
 import os
 import struct
 from typing import Self
+from uuid import UUID
 
 from techniques.pool.host.identity import Process
 from techniques.pool.page_words import HeaderWord, InstanceWord, SlotWord
 from techniques.pool.plan import Plan
 
 MAGIC = int.from_bytes(b"CurtailP", "little")
-VERSION = 1
+VERSION = 2
 WORD = 8
 HEADER_WORDS = 64
 OPERATOR_WORDS = 8
@@ -203,9 +209,9 @@ class Page:
 
     def seen_by_all(self, version: int) -> bool:
         """Nobody chooses by an older control word any more; the layout says who counts."""
-        return all(
-            self._instance_has_seen(one, version) for one in range(self.instances)
-        ) and all(self._task_has_seen(one, version) for one in self.holders())
+        return all(self._instance_has_seen(one, version) for one in range(self.instances)) and all(
+            self._task_has_seen(one, version) for one in self.holders()
+        )
 
     def _instance_has_seen(self, number: int, version: int) -> bool:
         words, at = self.words, self.instance(number)
@@ -222,6 +228,15 @@ class Page:
             or words[at + SlotWord.AWAY] != 0
             or words[at + SlotWord.CONTROL_SEEN] >= version
         )
+
+    def use_for(self, slot: int, query: UUID | None) -> None:
+        """Notes for which streaming query the task in this slot works, if for one."""
+        words, at = self.words, self.slot(slot)
+        first, second = divmod(query.int, 1 << 64) if query else (0, 0)
+        if (words[at + SlotWord.QUERY], words[at + SlotWord.QUERY_REST]) != (first, second):
+            words[at + SlotWord.QUERY] = 0
+            words[at + SlotWord.QUERY_REST] = second
+            words[at + SlotWord.QUERY] = first
 
     def held_bytes(self) -> int:
         return sum(self.words[self.slot(slot, SlotWord.BYTES)] for slot in self.holders())

@@ -16,4 +16,4 @@ class InstanceWord:
 
 class SlotWord:
     PID, STARTED, GENERATION, CHUNKS, BYTES, CONTROL_SEEN = range(6)
-    SENT, AGAIN, TWICE, RESULTS, AWAY = range(6, 11)
+    SENT, AGAIN, TWICE, RESULTS, AWAY, QUERY, QUERY_REST = range(6, 13)

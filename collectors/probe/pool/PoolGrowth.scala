@@ -1,6 +1,9 @@
 package io.curtail.probe
 
 import java.lang.invoke.VarHandle
+import java.util.UUID
+
+import scala.collection.mutable
 
 /**
  * One pool's page as levels, and as what its counters grew by since the last look; the first look
@@ -13,6 +16,7 @@ private[probe] class PoolGrowth(page: PoolPage, name: String) {
   private val instances = (0 until page.instances).map(new InstanceGrowth(page, _))
   private val again = new Array[Long](page.slots)
   private val generations = Array.fill(page.slots)(-1L)
+  private val queries = mutable.LinkedHashSet.empty[UUID]
   private var handedOutAgain = 0L
   private var heldChunks = 0L
 
@@ -33,8 +37,16 @@ private[probe] class PoolGrowth(page: PoolPage, name: String) {
         handedOutAgain,
         page.operatorNames,
         seen.flatten,
-        instances.flatMap(_.sent)))
+        instances.flatMap(_.sent),
+        queries.iterator.map(_.toString).toList))
   }
+
+  /** Those that used the pool, while it lives: one between two batches still has its pool. */
+  private def remember(query: UUID): Unit =
+    if (!queries.contains(query)) {
+      if (queries.size == MostQueries) queries -= queries.head
+      queries += query
+    }
 
   /** A task's counters begin anew with whoever takes its slot next. */
   private def lookAtTasks(): Unit = {
@@ -50,6 +62,7 @@ private[probe] class PoolGrowth(page: PoolPage, name: String) {
         handedOutAgain += (if (goesOn) now - again(slot) else now)
         again(slot) = now
         generations(slot) = generation
+        page.query(slot).foreach(remember)
       }
       slot += 1
     }
@@ -57,6 +70,9 @@ private[probe] class PoolGrowth(page: PoolPage, name: String) {
 }
 
 private[probe] object PoolGrowth {
+  /** Of an application that starts ever new queries, the last ones. */
+  private val MostQueries = 32
+
   /** Beyond what any pool can hold or do between two looks: then the page is not to be believed. */
   private val Most = 1L << 40
 

@@ -6,6 +6,7 @@ import java.nio.channels.FileChannel
 import java.nio.channels.FileChannel.MapMode
 import java.nio.charset.StandardCharsets.UTF_8
 import java.nio.file.{Path, StandardOpenOption}
+import java.util.UUID
 
 /**
  * The shared page of a pool, mapped; techniques/pool/page.py has the layout and says who writes
@@ -49,6 +50,18 @@ private[probe] class PoolPage private (
 
   def slot(number: Int): Int = slotsAt + number * PoolPage.SlotWords
 
+  /** The streaming query that the task in a slot works for, or the last one did. */
+  def query(slotNumber: Int): Option[UUID] = {
+    import PoolPage.Slot._
+    val at = slot(slotNumber)
+    val first = word(at + Query)
+    if (first == 0) return None
+    VarHandle.loadLoadFence()
+    val rest = word(at + QueryRest)
+    VarHandle.loadLoadFence()
+    if (word(at + Query) == first) Some(new UUID(first, rest)) else None // it is just written
+  }
+
   /** Nobody chooses by an older control word any more; the layout says who counts. */
   def seenByAll(version: Long): Boolean =
     (0 until instances).forall(instanceHasSeen(_, version)) &&
@@ -72,7 +85,7 @@ private[probe] class PoolPage private (
 
 private[probe] object PoolPage {
   val Magic: Long = ByteBuffer.wrap("CurtailP".getBytes(UTF_8)).order(ByteOrder.LITTLE_ENDIAN).getLong
-  val Version = 1
+  val Version = 2
   val WordBytes = 8
   val HeaderWords = 64
   val OperatorWords = 8
@@ -119,6 +132,8 @@ private[probe] object PoolPage {
     val ControlSeen = 5
     val Again = 7
     val Away = 10
+    val Query = 11
+    val QueryRest = 12
   }
 
   def instanceWords(instances: Int): Int = InstanceWords + 1 + instances + LatencyWords

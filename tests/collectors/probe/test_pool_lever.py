@@ -187,8 +187,10 @@ def test_a_pool_that_is_made_anew_is_steered_again(pool: Driven, lever: Lever) -
     pool.rows([rows(10)])
     assert pool.running.where != where
     until(
-        lambda: lever.hold({"policy": "fewest-queued"}) == {}
-        and pool.running.policy() == "fewest-queued",
+        lambda: (
+            lever.hold({"policy": "fewest-queued"}) == {}
+            and pool.running.policy() == "fewest-queued"
+        ),
         PATIENCE_S,
     )
     lever.held()
