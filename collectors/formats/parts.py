@@ -4,7 +4,7 @@ Integers are LEB128 (signed ones zigzag), texts UTF-8 behind their length (`form
 Written by `probe/link/Wire.scala`, read here; `tests/collectors/probe/test_probe_formats.py` pins
 the bytes.
 
-    byte      version = 4
+    byte      version = 5
     varint    window                     epoch ms // 50
     text      executor id
     text      host
@@ -31,7 +31,10 @@ the bytes.
       varint    epoch µs
       text      context                  who said it
       text      body                     in its own words
-    …         pools                      `formats.pools`: those that this executor tells of
+    varint    number of pools that this executor tells of, then each
+      …         pool                     `collectors.formats.pools`
+      varint    number of queries whose tasks used it since it is watched, then each
+        text      query id
 """
 
 from collections.abc import Mapping
@@ -43,7 +46,7 @@ from collectors.formats.buckets import FINE, Histogram
 from collectors.formats.codec import Garbled, Reader
 from collectors.formats.pools import PoolSample
 
-VERSION = 4
+VERSION = 5
 
 
 class EventSource(IntEnum):
@@ -86,6 +89,14 @@ class Event:
 
 
 @dataclass(frozen=True)
+class UsedPool:
+    """A pool, and the streaming queries that use it; none is known of one for batch jobs only."""
+
+    pool: PoolSample
+    queries: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
 class Losses:
     """Totals since the executor began."""
 
@@ -104,7 +115,7 @@ class Part:
     latencies: tuple[Latencies, ...]
     tasks: tuple[TaskLatencies, ...]
     events: tuple[Event, ...]
-    pools: tuple[PoolSample, ...] = ()
+    pools: tuple[UsedPool, ...] = ()
 
 
 def decode(data: bytes) -> Part:
@@ -124,11 +135,16 @@ def decode(data: bytes) -> Part:
             Event(reader.byte(), reader.varint(), reader.text(), reader.text())
             for _ in range(reader.varint())
         ),
-        pools=pools.read(reader),
+        pools=tuple(used_pool(reader) for _ in range(reader.varint())),
     )
     if reader.left:
         raise Garbled(f"{reader.left} bytes too many")
     return part
+
+
+def used_pool(reader: Reader) -> UsedPool:
+    pool = pools.read_pool(reader)
+    return UsedPool(pool, frozenset(reader.text() for _ in range(reader.varint())))
 
 
 def _latencies(reader: Reader, window: int) -> Latencies:

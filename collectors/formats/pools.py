@@ -1,6 +1,7 @@
 """What the operator pools of an application did in one window, by host and pool.
 
-In an executor's part and in a frame alike. Of several executors on a host one reads the pool's page
+In an executor's part and in a frame alike; a part says besides which queries use each pool, and a
+frame has those that its query uses. Of several executors on a host one reads the pool's page
 (`techniques.pool.page`) and says it. Levels are of the window's end, amounts of all of it.
 
     varint    number of pools, then each
@@ -100,7 +101,7 @@ def write(out: Writer, pools: Sequence[PoolSample]) -> None:
 
 
 def read(reader: Reader) -> tuple[PoolSample, ...]:
-    return tuple(_read_pool(reader) for _ in range(reader.varint()))
+    return tuple(read_pool(reader) for _ in range(reader.varint()))
 
 
 def _write_instance(out: Writer, each: InstanceSample) -> None:
@@ -112,7 +113,7 @@ def _write_instance(out: Writer, each: InstanceSample) -> None:
     buckets.write(out, each.latency)
 
 
-def _read_pool(reader: Reader) -> PoolSample:
+def read_pool(reader: Reader) -> PoolSample:
     name, host = reader.text(), reader.text()
     policy, held, replaced, again = reader.varints(4)
     operators = tuple(reader.text() for _ in range(reader.varint()))

@@ -34,7 +34,7 @@ Integers are LEB128, texts UTF-8 behind their length (`formats.codec`).
     tag 12    asked                      what was asked of the job and where that stands
                                          (`formats.asked`); absent as long as nothing was
     tag 13    executors                  what each measured (`formats.samples`)
-    tag 14    pools                      the application's operator pools (`formats.pools`)
+    tag 14    pools                      the operator pools that the query uses (`formats.pools`)
     tag 15    warming up                 present, and empty, until the run's batches no longer get
                                          shorter (`process.warm_up`)
 

@@ -95,13 +95,14 @@ private class Executor extends ExecutorPlugin {
       val local = ctx.executorID() == Levers.Driver
       val here = Whereabouts(
         ctx.executorID(), isDriver = local, isExecutor = true, () => Executor.host())
-      val moved = new Levers(here, Plugin.levers())
+      val watched = pools(ctx)
+      val moved = new Levers(here, Plugin.levers() ++ watched.map(PoolLever.here(_)))
       val sender = new Sender(message => ctx.ask(message), moved)
       // Reading RocksDB's log makes each flush a little longer: whoever minds can do without.
       val wanted = ctx.conf().getBoolean("spark.curtail.stateStore.tap", true)
       val measured = sources() ++ (if (wanted) taps() else Nil)
       sampler =
-        Some(new Sampler(ctx.executorID(), () => Executor.host(), sender, measured, pools(ctx)))
+        Some(new Sampler(ctx.executorID(), () => Executor.host(), sender, measured, watched))
       moved.start()
       levers = Some(moved)
       sampler.foreach(_.start())

@@ -15,8 +15,7 @@ from collectors.formats.activity import Activity, Kind
 from collectors.formats.buckets import Histogram, merged
 from collectors.formats.codec import Garbled
 from collectors.formats.metrics import BY_NAME
-from collectors.formats.parts import Event, EventSource, Losses, Part, TaskLatencies
-from collectors.formats.pools import PoolSample
+from collectors.formats.parts import Event, EventSource, Losses, Part, TaskLatencies, UsedPool
 from collectors.formats.wire import (
     WINDOW_MS,
     Batch,
@@ -71,7 +70,7 @@ class _Window:
     executors: dict[str, ExecutorSample] = field(default_factory=dict)
     latencies: dict[str, list[Histogram]] = field(default_factory=dict)
     batches: dict[str, list[Batch]] = field(default_factory=dict)
-    pools: list[PoolSample] = field(default_factory=list)
+    pools: list[UsedPool] = field(default_factory=list)
 
 
 @dataclass
@@ -220,9 +219,7 @@ class Assembler:
             yield Closed(job.running.job_id, frame, ended)
             job.sequence += 1
 
-    def _frame(
-        self, number: int, window: _Window, job: _Job, pools: tuple[PoolSample, ...]
-    ) -> Frame:
+    def _frame(self, number: int, window: _Window, job: _Job, pools: tuple[UsedPool, ...]) -> Frame:
         query_id = job.running.query_id
         batches = tuple(window.batches.get(query_id, ()))
         start_ms = number * WINDOW_MS
@@ -239,7 +236,7 @@ class Assembler:
             backlog_rows=job.backlog_rows,
             stamped=job.stamped,
             committed=job.uncommitted.commit(batches),
-            pools=pools,
+            pools=pool_windows.used_by(query_id, pools),
             warming_up=not job.warm_up.is_over(start_ms),
         )
 

@@ -7,7 +7,7 @@ could see, so that orders are composed anew then and only then.
 from collections.abc import Iterable
 from typing import TypeVar
 
-from collectors.formats.pools import PoolSample
+from collectors.formats.parts import UsedPool
 from techniques.orders import Address, ExecutorFacts, JobFacts, Place, PoolFacts
 
 K = TypeVar("K")
@@ -21,7 +21,7 @@ class Facts:
     def __init__(self) -> None:
         self.version = 0
         self._hosts: dict[str, str] = {}
-        self._pools: dict[tuple[str, str], PoolFacts] = {}
+        self._pools: dict[tuple[str, str], tuple[PoolFacts, frozenset[str]]] = {}
         self._partitions: dict[str, dict[tuple[int, int], str]] = {}
 
     def executor(self, executor_id: str, host: str) -> None:
@@ -31,15 +31,16 @@ class Facts:
         if self._hosts.pop(executor_id, None) is not None:
             self.version += 1
 
-    def pools(self, told: Iterable[PoolSample]) -> None:
-        for pool in told:
+    def pools(self, told: Iterable[UsedPool]) -> None:
+        for used in told:
+            pool = used.pool
             found = PoolFacts(
                 pool.name,
                 pool.host,
                 tuple(pool.operators),
                 tuple(each.operator for each in pool.instances),
             )
-            self._put(self._pools, (pool.host, pool.name), found)
+            self._put(self._pools, (pool.host, pool.name), (found, used.queries))
 
     def partition(self, run_id: str, operator: int, partition: int, executor_id: str) -> None:
         self._put(self._partitions.setdefault(run_id, {}), (operator, partition), executor_id)
@@ -54,7 +55,9 @@ class Facts:
             query_id=query_id,
             run_id=run_id,
             executors=tuple(ExecutorFacts(who, executors[who]) for who in sorted(executors)),
-            pools=tuple(self._pools[key] for key in sorted(self._pools)),
+            pools=tuple(
+                pool for _, (pool, queries) in sorted(self._pools.items()) if query_id in queries
+            ),
             partitions=dict(self._partitions.get(run_id, {})),
         )
 

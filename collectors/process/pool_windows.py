@@ -4,21 +4,28 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from collectors.formats.buckets import merged
+from collectors.formats.parts import UsedPool
 from collectors.formats.pools import InstanceSample, PoolSample, Sent
 
 
-def joined(told: Iterable[PoolSample]) -> tuple[PoolSample, ...]:
+def joined(told: Iterable[UsedPool]) -> tuple[UsedPool, ...]:
     """Each pool once, by name and host.
 
     Of a host one executor tells at a time, so two that tell of a pool in one window tell of
     different parts of it: the levels are those that came last, the amounts are of both.
     """
-    found: dict[tuple[str, str], PoolSample] = {}
-    for pool in told:
-        key = (pool.name, pool.host)
-        before = found.get(key)
-        found[key] = _both(before, pool) if before else pool
+    found: dict[tuple[str, str], UsedPool] = {}
+    for used in told:
+        key = (used.pool.name, used.pool.host)
+        if before := found.get(key):
+            used = UsedPool(_both(before.pool, used.pool), before.queries | used.queries)
+        found[key] = used
     return tuple(found[key] for key in sorted(found))
+
+
+def used_by(query_id: str, pools: Iterable[UsedPool]) -> tuple[PoolSample, ...]:
+    """A pool that several queries use is each one's, whole: chunks do not say whose they are."""
+    return tuple(used.pool for used in pools if query_id in used.queries)
 
 
 def _both(before: PoolSample, last: PoolSample) -> PoolSample:

@@ -15,7 +15,7 @@ from techniques.pool.host.launch import PoolUnavailable, joined
 from techniques.pool.host.meeting_place import Meeting, result_path
 from techniques.pool.messages import spill_prefix
 from techniques.pool.osrbuffer.ring import Ring
-from techniques.pool.page import ENDING
+from techniques.pool.page import ENDING, SLOT_WORDS
 from techniques.pool.page_words import HeaderWord, SlotWord
 from techniques.pool.plan import Plan
 
@@ -68,8 +68,8 @@ class Attachment:
             for slot in range(self.page.slots):
                 at = self.page.slot(slot)
                 if words[at + SlotWord.PID] == 0:
-                    for counter in range(3, 10):
-                        words[at + counter] = 0
+                    for word in range(SlotWord.CHUNKS, SLOT_WORDS):
+                        words[at + word] = 0
                     words[at + SlotWord.GENERATION] += 1
                     words[at + SlotWord.STARTED], words[at + SlotWord.PID] = own.started, own.pid
                     return slot, words[at + SlotWord.GENERATION]

@@ -38,10 +38,6 @@ class Dispatcher:
         self._ready: Sequence[int] = ()
 
     @property
-    def control_seen(self) -> int:
-        return max(0, self._version)
-
-    @property
     def ready(self) -> Sequence[int]:
         return self._ready
 
@@ -58,7 +54,7 @@ class Dispatcher:
         self._ready = self._page.ready(self._position)
         if not self._ready:
             return None
-        self._obey()
+        self.obey()
         if self._chosen not in self._ready:
             self._chosen = self._policy.choose(self)
         found = self._ring(self._chosen)
@@ -73,10 +69,12 @@ class Dispatcher:
             opened.ring.close()
         self._open.clear()
 
-    def _obey(self) -> None:
+    def obey(self) -> int:
+        """Reads the control word; its version. A new version is a policy that starts anew."""
         version, number = self._page.control
         if version != self._version:
             self._version, self._policy, self._chosen = version, policy(number), None
+        return version
 
     def _ring(self, instance: int) -> _Open | None:
         incarnation = self._page.incarnation(instance)

@@ -34,7 +34,8 @@ from techniques.pool.plan import INSTANCE_VARIABLE, Operator, Plan
 PR_SET_PDEATHSIG = 1
 NOT_LOADED = 3
 PARKED_S = 0.002
-IDLE_S = 1.0
+# How soon an idle instance notes a new control word.
+IDLE_S = 0.1
 
 
 def run(where: str, plan: Plan, page: Page, number: int) -> int:
@@ -76,9 +77,11 @@ class Instance:
 
     def serve(self) -> None:
         words, at = self._page.words, self._at
+        self._obey()
         words[at + InstanceWord.STATE] = READY
         while True:
             message = self._ring.receive(PARKED_S if self._parked else IDLE_S)
+            self._obey()
             if message is not None:
                 words[at + InstanceWord.TAKEN] += 1
                 try:
@@ -89,6 +92,11 @@ class Instance:
                     say(self._name, f"a message is dropped: {fault}")
             if self._parked:
                 self._unpark()
+
+    def _obey(self) -> None:
+        """Notes the control word, also if there is no operator behind this one to choose for."""
+        version = self._page.control[0] if self._next is None else self._next.obey()
+        self._page.words[self._at + InstanceWord.CONTROL_SEEN] = version
 
     def _take(self, body: bytes) -> None:
         head, rest = opened(self._where, body)
@@ -161,7 +169,6 @@ class Instance:
             return True
         if parcel.head.kind == CHUNK and self._next is not None:
             given = self._next.give(parcel)
-            self._page.words[self._at + InstanceWord.CONTROL_SEEN] = self._next.control_seen
             # One that was replaced meanwhile will not take it; if it is replaced later, the owner,
             # who had sent the chunk before, sees that and sends it anew.
             return given is not None and self._page.incarnation(given.instance) == given.incarnation

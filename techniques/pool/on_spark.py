@@ -1,8 +1,10 @@
 """`pooled`: a Python operator of a Spark job on a pool of long-lived instances."""
 
 from collections.abc import Callable, Iterator, Sequence
+from uuid import UUID
 
 import pyarrow as pa
+from pyspark import TaskContext
 from pyspark.sql import DataFrame
 from pyspark.sql.types import StructType
 
@@ -13,6 +15,8 @@ from techniques.pool.task import through
 MOST_WINDOW = 4096
 LEAST_MEMORY_MB, MOST_MEMORY_MB = 8, 64 * 1024
 MB = 1024 * 1024
+# StreamExecution.QUERY_ID_KEY of Spark, which every task of a query's batches has.
+QUERY_ID = "sql.streaming.queryId"
 
 
 def pooled(
@@ -55,11 +59,21 @@ def pooled(
         application = frame.sparkSession.sparkContext.applicationId
 
         def on_pool(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-            return through(application, plan, batches)
+            return through(application, plan, batches, query_of_task())
 
         return frame.mapInArrow(on_pool, schema)
 
     return transform
+
+
+def query_of_task() -> UUID | None:
+    """The streaming query that the Spark task of this process is of; none for a batch job's."""
+    context = TaskContext.get()
+    told = context.getLocalProperty(QUERY_ID) if context else None
+    try:
+        return UUID(told) if told else None
+    except ValueError:
+        return None
 
 
 def made(

@@ -12,6 +12,7 @@ import os
 import time
 from dataclasses import dataclass, field
 from typing import NamedTuple, Self
+from uuid import UUID
 
 import pyarrow as pa
 
@@ -83,6 +84,7 @@ class Owner:
 
     application: str
     plan: Plan
+    query: UUID | None = None
     _hold: Attachment | None = None
     _kept: dict[int, _Kept] = field(default_factory=dict)
     # What has to be sent, the first time or anew.
@@ -118,6 +120,7 @@ class Owner:
         if self._hold is None:
             self._enter(chunk.size)
         assert self._hold is not None
+        self._away(False)
         self._hold.chunk += 1
         number = self._hold.chunk
         held_bytes = self._held_for(chunk)
@@ -125,12 +128,14 @@ class Owner:
         self._count(held_bytes)
         self._again.append(number)
         self._send()
+        self._away(True)
         return number
 
     def collect(self, timeout_s: float) -> list[Done]:
         """What has come back; waits for the first so long. Looks after the rest on the way."""
         if self._hold is None:
             return []
+        self._away(False)
         # A chunk that found no room is tried again soon.
         wait_s = min(timeout_s, RETRY_S if self._again else LOOK_S)
         while (message := self._hold.ring.receive(wait_s)) is not None:
@@ -142,6 +147,7 @@ class Owner:
             self._look(now_s)
         if self._again:
             self._send()
+        self._away(True)
         done, self._done = self._done, []
         return done
 
@@ -193,6 +199,7 @@ class Owner:
         assert self._hold is not None
         hold = self._hold
         words, at = hold.page.words, hold.at
+        words[at + SlotWord.CONTROL_SEEN] = hold.dispatcher.obey()
         while self._again:
             number = self._again[0]
             kept = self._kept[number]
@@ -212,7 +219,6 @@ class Owner:
                 parcel.drop()
                 return
             words[at + (SlotWord.AGAIN if kept.given else SlotWord.SENT)] += 1
-            words[at + SlotWord.CONTROL_SEEN] = hold.dispatcher.control_seen
             kept.given = given
             del self._again[0]
 
@@ -220,6 +226,7 @@ class Owner:
         assert self._hold is not None
         hold = self._hold
         hold.used()
+        hold.page.words[hold.at + SlotWord.CONTROL_SEEN] = hold.dispatcher.obey()
         if now_s - self._looked_up_s >= LOOK_UP_S:
             self._looked_up_s = now_s
             if not hold.works():
@@ -282,6 +289,7 @@ class Owner:
         self._hold = borrowed(self.application, self.plan, message_bytes)
         self._hold.used()
         page = self._hold.page
+        page.use_for(self._hold.slot, self.query)
         self._lives = [page.incarnation(one) for one in range(page.instances)]
         self._share_bytes = self._share()
 
@@ -295,6 +303,7 @@ class Owner:
         self._hold = Attachment(self.application, self.plan, largest)
         self._hold.chunk = chunk
         page = self._hold.page
+        page.use_for(self._hold.slot, self.query)
         self._lives = [page.incarnation(one) for one in range(page.instances)]
         self._share_bytes = self._share()
         self._again = list(self._kept)
@@ -306,6 +315,12 @@ class Owner:
         page = self._hold.page
         busy = sum(1 for slot in page.holders() if page.words[page.slot(slot, SlotWord.CHUNKS)])
         return self.plan.memory_bytes // 2 // max(os.cpu_count() or 1, busy)
+
+    def _away(self, away: bool) -> None:
+        """Whether the caller has the thread: Spark may leave a task standing for as long as it
+        likes, which is no reason to wait for it with a change of policy."""
+        assert self._hold is not None
+        self._hold.page.words[self._hold.at + SlotWord.AWAY] = away
 
     def _count(self, more_bytes: int) -> None:
         assert self._hold is not None

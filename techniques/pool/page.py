@@ -12,9 +12,10 @@ looks late. Times are CLOCK_MONOTONIC in nanoseconds, one clock for all processe
        3  supervisor: pid          4  supervisor: when started (ticks)       supervisor
        5  supervisor: last beat    6  last use by a task                     supervisor | any task
        7  operators                8  instances            9  slots          supervisor
-      10  control: version << 16 | policy number                             `steer`
+      10  control: version << 16 | policy number                             `steer`, lever
       11  bytes of one ring       12  bound of the pool's memory             supervisor
       13  instances replaced      14  latency buckets per instance           supervisor
+      15  1 + the policy that the lever found, 0 = it holds none             lever
     operators, 8 words each
        0  first instance           1  instances            2-6  name         supervisor
     instances, 32 + (1 + instances) + buckets/2 words each
@@ -27,7 +28,8 @@ looks late. Times are CLOCK_MONOTONIC in nanoseconds, one clock for all processe
       14  busy, ns                15  busy since, 0 = idle                   instance
       16  slot + 1 of the chunk in work, 0 = none         17  that chunk     instance
       18  results that wait for room                      19  control seen   instance
-      20  share of traffic, in 1 %; for policies that weigh                  `steer`
+      20  share of traffic, in 1 %; for policies that weigh                  lever
+      21  1 + the share that the lever found, 0 = it holds none              lever
       32… chunks taken from tasks, then from instance 0, 1, …                instance
         … latency since the chunk was sent to it, counts of 4 bytes per      instance
           bucket; bucket of t µs: t below 64, else 64 (s + 1) + (t >> s) − 64
@@ -36,6 +38,23 @@ looks late. Times are CLOCK_MONOTONIC in nanoseconds, one clock for all processe
        0  pid, 0 = free            1  when started         2  generation     task, under a lock
        3  chunks in the pool       4  bytes held           5  control seen   task
        6  sent    7  handed out again    8  results twice  9  results        task
+      10  away: 1 while it waits for Spark, to give rows or to take results  task
+      11  query: first half of its UUID, 0 = of none      12  second half    task
+
+The version of the control word rises with each change of policy or shares. The lever is
+`probe/pool/PoolLever.scala` in the one executor of the host that reads this page; what it found
+stands here and not in that executor, so that another one can set it back.
+
+Nobody chooses an instance without reading the control word first, and every reader notes the
+version it read as *control seen*: a task with each chunk it sends, and every 20 ms while it waits
+for results; an instance with each chunk it takes, and every 100 ms while it is idle. Whoever
+cannot note it now has its next choice, and so the word, still before it, and counts as having
+seen it: an instance that is not ready or is inside its operator (busy since), a task that has no
+chunks in the pool or is away.
+
+A task that changes its query writes 0 to word 11, then 12, then 11: who reads 11 before and after
+12, and finds the same and not 0, has both halves of one. A slot that is free keeps its query until
+somebody takes it, so that a task which is over before a reader looks is not missed.
 
 What a dead writer left behind is put right by the supervisor: a dead instance's words 0 to 8, a
 dead task's slot.
@@ -45,13 +64,14 @@ import mmap
 import os
 import struct
 from typing import Self
+from uuid import UUID
 
 from techniques.pool.host.identity import Process
 from techniques.pool.page_words import HeaderWord, InstanceWord, SlotWord
 from techniques.pool.plan import Plan
 
 MAGIC = int.from_bytes(b"CurtailP", "little")
-VERSION = 1
+VERSION = 2
 WORD = 8
 HEADER_WORDS = 64
 OPERATOR_WORDS = 8
@@ -188,10 +208,35 @@ class Page:
         return Process(self.words[at + SlotWord.PID], self.words[at + SlotWord.STARTED])
 
     def seen_by_all(self, version: int) -> bool:
-        """Every task with chunks in the pool chooses by this version of the control word."""
-        words, slot = self.words, self.slot
-        busy = [one for one in self.holders() if words[slot(one, SlotWord.CHUNKS)]]
-        return all(words[slot(one, SlotWord.CONTROL_SEEN)] >= version for one in busy)
+        """Nobody chooses by an older control word any more; the layout says who counts."""
+        return all(self._instance_has_seen(one, version) for one in range(self.instances)) and all(
+            self._task_has_seen(one, version) for one in self.holders()
+        )
+
+    def _instance_has_seen(self, number: int, version: int) -> bool:
+        words, at = self.words, self.instance(number)
+        return (
+            words[at + InstanceWord.STATE] != READY
+            or words[at + InstanceWord.BUSY_SINCE] != 0
+            or words[at + InstanceWord.CONTROL_SEEN] >= version
+        )
+
+    def _task_has_seen(self, slot: int, version: int) -> bool:
+        words, at = self.words, self.slot(slot)
+        return (
+            words[at + SlotWord.CHUNKS] == 0
+            or words[at + SlotWord.AWAY] != 0
+            or words[at + SlotWord.CONTROL_SEEN] >= version
+        )
+
+    def use_for(self, slot: int, query: UUID | None) -> None:
+        """Notes for which streaming query the task in this slot works, if for one."""
+        words, at = self.words, self.slot(slot)
+        first, second = divmod(query.int, 1 << 64) if query else (0, 0)
+        if (words[at + SlotWord.QUERY], words[at + SlotWord.QUERY_REST]) != (first, second):
+            words[at + SlotWord.QUERY] = 0
+            words[at + SlotWord.QUERY_REST] = second
+            words[at + SlotWord.QUERY] = first
 
     def held_bytes(self) -> int:
         return sum(self.words[self.slot(slot, SlotWord.BYTES)] for slot in self.holders())

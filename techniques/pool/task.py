@@ -5,6 +5,7 @@ is slow in the pool slows Spark down, and not more.
 """
 
 from collections.abc import Iterable, Iterator
+from uuid import UUID
 
 import pyarrow as pa
 
@@ -14,10 +15,15 @@ from techniques.pool.plan import Plan
 
 
 def through(
-    application: str, plan: Plan, batches: Iterable[pa.RecordBatch]
+    application: str,
+    plan: Plan,
+    batches: Iterable[pa.RecordBatch],
+    query: UUID | None = None,
 ) -> Iterator[pa.RecordBatch]:
-    """The results of all chunks, each once; in the order of the input if the plan says so."""
-    owner = Owner(application, plan)
+    """The results of all chunks, each once; in the order of the input if the plan says so.
+
+    `query` is the streaming query that the rows are of, if they are of one."""
+    owner = Owner(application, plan, query)
     door = _Door(owner, plan.ordered)
     try:
         for batch in batches:

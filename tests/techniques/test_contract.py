@@ -1,10 +1,10 @@
 """What every technique owes whoever runs it, those of tests included."""
 
-import inspect
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -27,7 +27,7 @@ from techniques.orders import (
     PoolFacts,
     Refused,
 )
-from techniques.registry import Registry
+from techniques.registry import ClusterController, Controller, Picture, Realizer, Registry
 from techniques.schema import SettingFault
 from techniques.view import View
 from tests.techniques.generated import fitting, garbage
@@ -62,24 +62,27 @@ def test_the_probe_has_the_levers_that_techniques_name() -> None:
     assert sorted(found) == sorted(LEVERS)
 
 
-@every_technique
-def test_its_modules_take_what_they_are_given(name: str) -> None:
-    def parameters(function: Any) -> list[str]:
-        return list(inspect.signature(function).parameters)
+def same_parameters(function: Callable[..., object], of_protocol: Callable[..., object]) -> bool:
+    """A Protocol's method has `self` before what a module's function takes."""
+    asked = list(signature(of_protocol).parameters)[1:]
+    return list(signature(function).parameters) == asked
 
+
+@every_technique
+def test_its_modules_take_what_the_protocols_say(name: str) -> None:
+    controller, picture = REGISTRY.controller(name), REGISTRY.picture(name)
+    assert same_parameters(controller.conditions, Controller.conditions)
     if REGISTRY.techniques[name].scope == Scope.CLUSTER:
-        decide = REGISTRY.cluster_controller(name).decide_all
-        assert parameters(decide) == ["views", "options", "past"]
+        decide_all = REGISTRY.cluster_controller(name).decide_all
+        assert same_parameters(decide_all, ClusterController.decide_all)
     else:
-        assert parameters(REGISTRY.controller(name).decide) == ["view", "options", "past"]
-    assert parameters(REGISTRY.controller(name).conditions) == ["view"]
-    assert parameters(REGISTRY.realizer(name).orders) == ["settings", "job"]
-    if picture := REGISTRY.picture(name):
-        assert parameters(picture.figure) == ["view", "decision"]
+        assert same_parameters(controller.decide, Controller.decide)
+    assert same_parameters(REGISTRY.realizer(name).orders, Realizer.orders)
+    assert picture is None or same_parameters(picture.figure, Picture.figure)
 
 
 @every_technique
-@pytest.mark.parametrize("windows", [0, 400])
+@pytest.mark.parametrize("windows", [0, 1, 600])
 def test_of_a_job_of_which_little_is_known_it_says_something_that_fits(
     name: str, windows: int
 ) -> None:
@@ -90,7 +93,9 @@ def test_of_a_job_of_which_little_is_known_it_says_something_that_fits(
     for decision in decisions(name, view):
         technique.settings.check(decision.settings)
         assert decision.reason
-        json.dumps(dict(decision.memory))
+        # As JSON has it, for both are kept and sent so.
+        kept = [dict(decision.settings), dict(decision.memory)]
+        assert json.loads(json.dumps(kept)) == kept
     if picture := REGISTRY.picture(name):
         assert picture.figure(view, None) is not None
 

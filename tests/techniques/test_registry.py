@@ -1,15 +1,9 @@
-import json
 import subprocess
 import sys
-from collections.abc import Callable
-from inspect import signature
-from typing import Any
 
 import numpy as np
-import pytest
 
-from techniques.model import Conditions, Decision, Figure, Mode, Order, Past, Technique
-from techniques.registry import Controller, Picture, Realizer, Registry, named
+from techniques.registry import Registry, named
 from techniques.view import View
 
 ECHO = "tests.techniques.echo"
@@ -21,70 +15,10 @@ def test_a_technique_is_found_by_its_folder_alone() -> None:
     assert Registry([ECHO]).techniques["echo"].title == "Echo"
 
 
-def same_parameters(function: Callable[..., object], of_protocol: Callable[..., object]) -> bool:
-    """A Protocol's method has `self` before what a module's function takes."""
-    asked = list(signature(of_protocol).parameters)[1:]
-    return list(signature(function).parameters) == asked
-
-
-@pytest.mark.parametrize("name", EVERY.techniques)
-def test_a_technique_takes_what_the_protocols_say(name: str) -> None:
-    controller, realizer, picture = (
-        EVERY.controller(name),
-        EVERY.realizer(name),
-        EVERY.picture(name),
-    )
-    assert same_parameters(controller.conditions, Controller.conditions)
-    assert same_parameters(controller.decide, Controller.decide)
-    assert same_parameters(realizer.orders, Realizer.orders)
-    assert picture is None or same_parameters(picture.figure, Picture.figure)
-
-
-@pytest.mark.parametrize("windows", [0, 1, 600])
-@pytest.mark.parametrize("name", EVERY.techniques)
-def test_a_technique_answers_as_the_protocols_say_also_where_nothing_is_known(
-    name: str, windows: int
-) -> None:
-    view, defaults = unknown(windows), default_options(EVERY.techniques[name])
-    controller, picture = EVERY.controller(name), EVERY.picture(name)
-    conditions = controller.conditions(view)
-    assert isinstance(conditions, Conditions)
-    assert conditions.why
-    decision = controller.decide(view, defaults, Past(mode=Mode.ACT, run="r"))
-    assert isinstance(decision, Decision | None)
-    if picture:
-        for drawn in (picture.figure(view, decision), picture.figure(view, None)):
-            assert isinstance(drawn, Figure | None)
-    if decision:
-        assert decision.reason
-        # As JSON has it, for both are kept and sent so.
-        assert json.loads(json.dumps([decision.settings, decision.memory])) == [
-            decision.settings,
-            decision.memory,
-        ]
-
-
-def default_options(technique: Technique) -> dict[str, Any]:
-    return {option.name: option.default for option in technique.options}
-
-
 def unknown(windows: int) -> View:
     """A job of so many windows in which nothing was measured."""
     nothing = np.full(windows, np.nan)
     return View(1_000_000, np.zeros(windows), nothing, nothing, nothing, nothing, nothing)
-
-
-def test_what_is_decided_becomes_orders() -> None:
-    decided = set()
-    for name, technique in EVERY.techniques.items():
-        past = Past(mode=Mode.ACT, run="r")
-        decision = EVERY.controller(name).decide(unknown(600), default_options(technique), past)
-        if decision:
-            decided.add(name)
-            orders = EVERY.realizer(name).orders(decision.settings)
-            assert orders
-            assert all(isinstance(order, Order) and order.lever for order in orders)
-    assert {"echo", "stepping"} <= decided
 
 
 def test_a_picture_is_there_for_those_that_have_one() -> None:

@@ -19,7 +19,7 @@ object MessageKind {
 
 /** One executor's share of one window. Layout: collectors/formats/parts.py, whose tests pin these bytes. */
 object Part {
-  val Version = 4
+  val Version = 5
 
   def encode(
       window: Long,
@@ -83,7 +83,8 @@ object Part {
         Seq(
           InstanceSample(0, 2, 3, 4, 1, 4096, 4000, 49000, Filled(buckets, counts)),
           InstanceSample(1, 1, 0)),
-        Seq(Sent(0, 0, 5), Sent(1, 1, 4)))))
+        Seq(Sent(0, 0, 5), Sent(1, 1, 4)),
+        Seq(queryId))))
 }
 
 /** Totals since this JVM began: what was recorded, sent or said and did not get through. */

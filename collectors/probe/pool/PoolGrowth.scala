@@ -1,6 +1,9 @@
 package io.curtail.probe
 
 import java.lang.invoke.VarHandle
+import java.util.UUID
+
+import scala.collection.mutable
 
 /**
  * One pool's page as levels, and as what its counters grew by since the last look; the first look
@@ -8,10 +11,12 @@ import java.lang.invoke.VarHandle
  */
 private[probe] class PoolGrowth(page: PoolPage, name: String) {
   import PoolGrowth._
+  import PoolPage.Slot
 
   private val instances = (0 until page.instances).map(new InstanceGrowth(page, _))
   private val again = new Array[Long](page.slots)
   private val generations = Array.fill(page.slots)(-1L)
+  private val queries = mutable.LinkedHashSet.empty[UUID]
   private var handedOutAgain = 0L
   private var heldChunks = 0L
 
@@ -32,8 +37,16 @@ private[probe] class PoolGrowth(page: PoolPage, name: String) {
         handedOutAgain,
         page.operatorNames,
         seen.flatten,
-        instances.flatMap(_.sent)))
+        instances.flatMap(_.sent),
+        queries.iterator.map(_.toString).toList))
   }
+
+  /** Those that used the pool, while it lives: one between two batches still has its pool. */
+  private def remember(query: UUID): Unit =
+    if (!queries.contains(query)) {
+      if (queries.size == MostQueries) queries -= queries.head
+      queries += query
+    }
 
   /** A task's counters begin anew with whoever takes its slot next. */
   private def lookAtTasks(): Unit = {
@@ -41,14 +54,15 @@ private[probe] class PoolGrowth(page: PoolPage, name: String) {
     var slot = 0
     while (slot < page.slots) {
       val at = page.slot(slot)
-      val generation = page.word(at + SlotGeneration)
+      val generation = page.word(at + Slot.Generation)
       if (generation != 0) {
-        if (page.word(at + SlotPid) != 0) heldChunks += page.word(at + SlotChunks)
-        val now = page.word(at + SlotAgain)
+        if (page.word(at + Slot.Pid) != 0) heldChunks += page.word(at + Slot.Chunks)
+        val now = page.word(at + Slot.Again)
         val goesOn = generation == generations(slot) && now >= again(slot)
         handedOutAgain += (if (goesOn) now - again(slot) else now)
         again(slot) = now
         generations(slot) = generation
+        page.query(slot).foreach(remember)
       }
       slot += 1
     }
@@ -56,17 +70,8 @@ private[probe] class PoolGrowth(page: PoolPage, name: String) {
 }
 
 private[probe] object PoolGrowth {
-  val SlotPid = 0
-  val SlotGeneration = 2
-  val SlotChunks = 3
-  val SlotAgain = 7
-
-  val Operator = 3
-  val Queued = 4
-  val Executed = 10
-  val BusyNs = 14
-  val BusySince = 15
-  val Ready = 2
+  /** Of an application that starts ever new queries, the last ones. */
+  private val MostQueries = 32
 
   /** Beyond what any pool can hold or do between two looks: then the page is not to be believed. */
   private val Most = 1L << 40
@@ -77,6 +82,7 @@ private[probe] object PoolGrowth {
 /** One instance. Every word is read on its own, so the order in which they are read matters. */
 private[probe] class InstanceGrowth(page: PoolPage, number: Int) {
   import PoolGrowth._
+  import PoolPage.Instance._
 
   private val at = page.instance(number)
   // Executed, failed, rows in, rows out; then chunks from tasks and from each instance.

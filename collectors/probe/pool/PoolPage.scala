@@ -1,13 +1,16 @@
 package io.curtail.probe
 
+import java.lang.invoke.VarHandle
 import java.nio.{ByteBuffer, ByteOrder}
 import java.nio.channels.FileChannel
+import java.nio.channels.FileChannel.MapMode
 import java.nio.charset.StandardCharsets.UTF_8
 import java.nio.file.{Path, StandardOpenOption}
+import java.util.UUID
 
 /**
- * The shared page of a pool, mapped to be read; techniques/pool/page.py has the layout and writes
- * it. What it says of its own size is checked against the file, so no number in it leads outside.
+ * The shared page of a pool, mapped; techniques/pool/page.py has the layout and says who writes
+ * what. What it says of its own size is checked against the file, so no number in it leads outside.
  */
 private[probe] class PoolPage private (
     channel: FileChannel,
@@ -34,18 +37,55 @@ private[probe] class PoolPage private (
 
   def word(at: Int): Long = mapped.getLong(at * PoolPage.WordBytes)
 
+  /** One aligned store, after all that were written before it. */
+  def put(at: Int, value: Long): Unit = {
+    VarHandle.releaseFence()
+    mapped.putLong(at * PoolPage.WordBytes, value)
+    VarHandle.fullFence()
+  }
+
   def instance(number: Int): Int = instancesAt + number * instanceWords
 
   def latencies(number: Int): Int = instance(number) + PoolPage.InstanceWords + 1 + instances
 
   def slot(number: Int): Int = slotsAt + number * PoolPage.SlotWords
 
+  /** The streaming query that the task in a slot works for, or the last one did. */
+  def query(slotNumber: Int): Option[UUID] = {
+    import PoolPage.Slot._
+    val at = slot(slotNumber)
+    val first = word(at + Query)
+    if (first == 0) return None
+    VarHandle.loadLoadFence()
+    val rest = word(at + QueryRest)
+    VarHandle.loadLoadFence()
+    if (word(at + Query) == first) Some(new UUID(first, rest)) else None // it is just written
+  }
+
+  /** Nobody chooses by an older control word any more; the layout says who counts. */
+  def seenByAll(version: Long): Boolean =
+    (0 until instances).forall(instanceHasSeen(_, version)) &&
+      (0 until slots).forall(taskHasSeen(_, version))
+
+  private def instanceHasSeen(number: Int, version: Long): Boolean = {
+    import PoolPage.Instance._
+    val at = instance(number)
+    word(at + State) != Ready || word(at + BusySince) != 0 || word(at + ControlSeen) >= version
+  }
+
+  private def taskHasSeen(number: Int, version: Long): Boolean = {
+    import PoolPage.Slot._
+    val at = slot(number)
+    word(at + Pid) == 0 || word(at + Chunks) == 0 || word(at + Away) != 0 ||
+      word(at + ControlSeen) >= version
+  }
+
   def close(): Unit = channel.close()
 }
 
 private[probe] object PoolPage {
   val Magic: Long = ByteBuffer.wrap("CurtailP".getBytes(UTF_8)).order(ByteOrder.LITTLE_ENDIAN).getLong
-  val Version = 1
+  val Version = 2
   val WordBytes = 8
   val HeaderWords = 64
   val OperatorWords = 8
@@ -57,28 +97,60 @@ private[probe] object PoolPage {
   /** Counts of 4 bytes, two to a word. */
   val LatencyWords: Int = (Buckets.Count + 1) / 2
 
+  /** As a pool's state. */
+  val Running = 1
+
   object Header {
+    val State = 2
     val Operators = 7
     val Instances = 8
     val Slots = 9
     val Control = 10
     val Replaced = 13
     val LatencyBuckets = 14
+    val PolicyFound = 15
+  }
+
+  object Instance {
+    val State = 0
+    val Operator = 3
+    val Queued = 4
+    val Executed = 10
+    val BusyNs = 14
+    val BusySince = 15
+    val ControlSeen = 19
+    val Share = 20
+    val ShareFound = 21
+    /** As its state. */
+    val Ready = 2
+  }
+
+  object Slot {
+    val Pid = 0
+    val Generation = 2
+    val Chunks = 3
+    val ControlSeen = 5
+    val Again = 7
+    val Away = 10
+    val Query = 11
+    val QueryRest = 12
   }
 
   def instanceWords(instances: Int): Int = InstanceWords + 1 + instances + LatencyWords
 
   /** None for anything but a whole page of this version. */
-  def open(path: Path): Option[PoolPage] = {
-    val channel = FileChannel.open(path, StandardOpenOption.READ)
+  def open(path: Path, writable: Boolean = false): Option[PoolPage] = {
+    val channel =
+      if (writable) FileChannel.open(path, StandardOpenOption.READ, StandardOpenOption.WRITE)
+      else FileChannel.open(path, StandardOpenOption.READ)
     val made =
-      try mapped(channel)
+      try mapped(channel, if (writable) MapMode.READ_WRITE else MapMode.READ_ONLY)
       catch { case error: Throwable => channel.close(); throw error }
     if (made.isEmpty) channel.close()
     made
   }
 
-  private def mapped(channel: FileChannel): Option[PoolPage] = {
+  private def mapped(channel: FileChannel, mode: MapMode): Option[PoolPage] = {
     // Read and not mapped: whether it may be mapped is what it has to say.
     val head = ByteBuffer.allocate(HeaderWords * WordBytes).order(ByteOrder.LITTLE_ENDIAN)
     while (head.hasRemaining && channel.read(head, head.position()) > 0) {}
@@ -94,7 +166,7 @@ private[probe] object PoolPage {
     val words = HeaderWords + operators * OperatorWords +
       instances * instanceWords(instances.toInt) + slots * SlotWords
     if (channel.size() != words * WordBytes) return None
-    val bytes = channel.map(FileChannel.MapMode.READ_ONLY, 0, words * WordBytes)
+    val bytes = channel.map(mode, 0, words * WordBytes)
     bytes.order(ByteOrder.LITTLE_ENDIAN)
     Some(new PoolPage(channel, bytes, operators.toInt, instances.toInt, slots.toInt))
   }

@@ -1,6 +1,9 @@
 package io.curtail.probe
 
-/** An operator pool in one window. Layout: collectors/formats/pools.py, whose tests pin these bytes. */
+/**
+ * An operator pool in one window, and the queries that use it. Layout: collectors/formats/parts.py,
+ * whose tests pin these bytes.
+ */
 private[probe] final case class PoolSample(
     name: String,
     policy: Int,
@@ -9,7 +12,8 @@ private[probe] final case class PoolSample(
     handedOutAgain: Long,
     operators: Seq[String],
     instances: Seq[InstanceSample],
-    sent: Seq[Sent]) {
+    sent: Seq[Sent],
+    queries: Seq[String]) {
 
   /**
    * For windows that share one look: what each but the last gets, and the last. Time is shared out;
@@ -40,6 +44,8 @@ private[probe] final case class PoolSample(
       out.varint(each.instance)
       out.varint(each.chunks)
     }
+    out.varint(queries.size)
+    queries.foreach(out.text)
   }
 }
 

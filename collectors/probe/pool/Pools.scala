@@ -12,6 +12,7 @@ import scala.util.control.NonFatal
  */
 private[probe] class Pools(places: PoolPlaces) {
   private var watched = Map.empty[PoolPlace, WatchedPool]
+  @volatile private var last: Seq[KnownPool] = Nil
   private var nextSearchNs = System.nanoTime()
 
   def look(): Seq[PoolSample] = {
@@ -26,9 +27,13 @@ private[probe] class Pools(places: PoolPlaces) {
     seen
   }
 
+  /** As of the last search; for other threads. */
+  def known: Seq[KnownPool] = last
+
   def close(): Unit = {
     watched.values.foreach(_.close())
     watched = Map.empty
+    last = Nil
   }
 
   private def search(): Unit = {
@@ -43,8 +48,12 @@ private[probe] class Pools(places: PoolPlaces) {
       watched += place -> new WatchedPool(place, name)
     }
     watched.values.foreach(_.take())
+    last = watched.map { case (place, pool) => KnownPool(place, pool.name, pool.isTaken) }.toList
   }
 }
+
+/** `name` is that of its samples; `isOurs` if this executor is the one that tells of it. */
+private[probe] final case class KnownPool(place: PoolPlace, name: String, isOurs: Boolean)
 
 private object Pools {
   val SearchNs = 1000L * 1000 * 1000
@@ -68,6 +77,8 @@ private[probe] class WatchedPool(place: PoolPlace, val name: String) {
     } catch {
       case NonFatal(_) | _: InternalError => () // not there yet, or just gone: the next search tells
     }
+
+  def isTaken: Boolean = isOurs
 
   def look(nowNs: Long): Option[PoolSample] = growth.flatMap { own =>
     try {

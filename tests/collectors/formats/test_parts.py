@@ -11,13 +11,14 @@ from collectors.formats.parts import (
     Losses,
     Part,
     TaskLatencies,
+    UsedPool,
     decode,
 )
 from collectors.formats.pools import InstanceSample, InstanceState, PoolSample, Sent
 
 # What probe/link/Wire.scala writes for this part; test_probe_formats.py holds the probe to it.
 GOLDEN = bytes.fromhex(
-    "04"  # version
+    "05"  # version
     "cbc9a0e38001"  # window
     "0137"  # executor id
     "066e6f64652d61"  # host
@@ -37,6 +38,7 @@ GOLDEN = bytes.fromhex(
     "02 00 02 03 04 01 8020 a01f e8fe02 03 0002 4005 b00a01"  # an instance, its latencies
     "01 01 00 00 00 00 00 00 00"  # one that starts
     "02 00 00 05 01 01 04"  # pairs
+    "01 0471756572"  # the one query that uses it
 )
 
 PART = Part(
@@ -49,29 +51,32 @@ PART = Part(
     tasks=(TaskLatencies("quer", 12, 300, 5, 1_234, 1_728_394_506_100_000, Histogram({6143: 9})),),
     events=(Event(EventSource.ROCKSDB, 1_728_394_506_150_000, "store", "{}"),),
     pools=(
-        PoolSample(
-            name="score",
-            host="node-a",
-            policy=1,
-            operators=("enrich", "rank"),
-            instances=(
-                InstanceSample(
-                    operator=0,
-                    state=InstanceState.READY,
-                    queued=3,
-                    executed=4,
-                    failed=1,
-                    rows_in=4096,
-                    rows_out=4000,
-                    busy_us=49_000,
-                    latency=Histogram({0: 2, 64: 5, 1392: 1}),
+        UsedPool(
+            PoolSample(
+                name="score",
+                host="node-a",
+                policy=1,
+                operators=("enrich", "rank"),
+                instances=(
+                    InstanceSample(
+                        operator=0,
+                        state=InstanceState.READY,
+                        queued=3,
+                        executed=4,
+                        failed=1,
+                        rows_in=4096,
+                        rows_out=4000,
+                        busy_us=49_000,
+                        latency=Histogram({0: 2, 64: 5, 1392: 1}),
+                    ),
+                    InstanceSample(operator=1, state=InstanceState.STARTING),
                 ),
-                InstanceSample(operator=1, state=InstanceState.STARTING),
+                sent=(Sent(0, 0, 5), Sent(1, 1, 4)),
+                held_chunks=6,
+                replaced=2,
+                handed_out_again=300,
             ),
-            sent=(Sent(0, 0, 5), Sent(1, 1, 4)),
-            held_chunks=6,
-            replaced=2,
-            handed_out_again=300,
+            frozenset({"quer"}),
         ),
     ),
 )

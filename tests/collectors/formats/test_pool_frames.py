@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
-from pyspark.sql import functions as F
 
 from collectors.formats.buckets import merged
 from collectors.formats.pools import PoolSample
@@ -80,6 +80,13 @@ def totals(told: list[PoolSample]) -> list[int]:
     ]
 
 
+def arrive(folder: Path, rows: int) -> None:
+    """A file of so many rows, whole when the query first sees it."""
+    made = folder / f"_{uuid4().hex}"
+    made.write_text("".join(f"{row}\n" for row in range(rows)))
+    made.rename(folder / f"{made.name[1:]}.csv")
+
+
 @contextmanager
 def running_page(application: str) -> Iterator[Page]:
     pool = control.running(application, "counted")
@@ -109,32 +116,31 @@ def test_every_chunk_of_a_pooled_query_is_in_the_frames_once(
         sink = source.writeStream.queryName(name).format("noop")
         return sink.option("checkpointLocation", checkpoint(name))
 
-    # Frames come as long as a query runs; this one does nothing to the pool.
-    empty = spark.readStream.format("rate").load()
-    started("idle", empty).trigger(processingTime="1 hour").start()
-    spark.range(20).transform(on_pool).collect()
+    # One that does nothing to the pool.
+    idle = started("idle", spark.readStream.format("rate").load())
+    idle.trigger(processingTime="1 hour").start()
+    orders = tmp_path / "orders"
+    orders.mkdir()
+    arrive(orders, 20)
+    source = spark.readStream.schema("id long").csv(str(orders))
+    started("pooled", source.transform(on_pool)).start()
+    until(lambda: control.running(spark.sparkContext.applicationId, "counted"), PATIENCE_S)
     with running_page(spark.sparkContext.applicationId) as page:
 
         def is_up(frames: list[Frame]) -> bool:
             last = [pool for pool in frames[-1].pools if pool.name == "counted"]
-            return bool(last) and all(each.state == READY for each in last[0].instances)
+            ready = bool(last) and all(each.state == READY for each in last[0].instances)
+            return ready and done(page)[0] > 0 and last[0].held_chunks == 0
 
         # What was done before the first look is in no frame: so it is at rest until then.
-        first = arrived_when(module_redis, "tests.idle", is_up, PATIENCE_S)[-1]
+        first = arrived_when(module_redis, "tests.pooled", is_up, PATIENCE_S)[-1]
         warm, ran = done(page), told.stat().st_size
-        rows = (
-            spark.readStream.format("rate-micro-batch")
-            .option("rowsPerBatch", 800)
-            .option("numPartitions", 2)
-            .load()
-            .select(F.col("value").alias("id"))
-        )
-        query = started("pooled", rows.transform(on_pool)).start()
+        for _ in range(2):
+            arrive(orders, 2_000)
         until(lambda: done(page)[0] > warm[0] + 60, PATIENCE_S)
         os.kill(page.words[page.instance(0, InstanceWord.PID)], signal.SIGKILL)
         until(lambda: page.words[HeaderWord.REPLACED] == 1 and len(page.ready(0)) == 2, PATIENCE_S)
         until(lambda: done(page)[0] > warm[0] + 160, PATIENCE_S)
-        query.stop()
 
         def agrees(frames: list[Frame]) -> bool:
             """Or parts were late on a busy machine, which is counted: what was in them is not."""
@@ -148,7 +154,7 @@ def test_every_chunk_of_a_pooled_query_is_in_the_frames_once(
             return last and not any(busy) and (whole or frames[-1].health.late_parts > late)
 
         late = first.health.late_parts
-        frames = arrived_when(module_redis, "tests.idle", agrees, PATIENCE_S)
+        frames = arrived_when(module_redis, "tests.pooled", agrees, PATIENCE_S)
         pools = told_of(frames, first.window)
         mine = [[pool.instances[one] for pool in pools] for one in range(2)]
         assert max(each.queued for one in mine for each in one) > 0
@@ -164,5 +170,8 @@ def test_every_chunk_of_a_pooled_query_is_in_the_frames_once(
             chunks = sum(each.executed for each in kept)
             assert merged(each.latency for each in kept).count == chunks
             assert sum(each.busy_us for each in kept) >= chunks * CHUNK_S * 1e6 - 1
-        # Which query's chunks they are is not told apart: both have the pool in their frames.
-        assert arrived_when(module_redis, "tests.pooled", lambda all_: any(f.pools for f in all_))
+        # The other query of the application did not use it.
+        others = arrived_when(
+            module_redis, "tests.idle", lambda all_: all_[-1].window > frames[-1].window
+        )
+        assert [frame.pools for frame in others if frame.pools] == []

@@ -8,12 +8,13 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from pyspark.sql import SparkSession
 
-from collectors.formats import pools
 from collectors.formats.codec import Reader
+from collectors.formats.parts import UsedPool, used_pool
 from collectors.formats.pools import InstanceState, PoolSample, Sent
 from techniques.pool.host.meeting_place import meeting_root, space
 from techniques.pool.on_spark import made
@@ -61,15 +62,19 @@ def looked(spark: SparkSession, watched: Any, now_ns: int | None = None) -> Pool
     """What the probe says at a look, by its own bytes."""
     watched.take()
     seen = watched.look(now_ns if now_ns is not None else time.monotonic_ns())
-    return decoded(spark, seen.get()) if seen.isDefined() else None
+    return decoded(spark, seen.get()).pool if seen.isDefined() else None
 
 
-def decoded(spark: SparkSession, sample: Any) -> PoolSample:
+def decoded(spark: SparkSession, sample: Any) -> UsedPool:
     out = probe(spark).Bytes()
-    out.varint(1)
     sample.write(out, "node-a")
-    [pool] = pools.read(Reader(bytes(out.toArray())))
-    return pool
+    return used_pool(Reader(bytes(out.toArray())))
+
+
+def queries(spark: SparkSession, watched: Any) -> set[str]:
+    """Which use the pool, as a look says it."""
+    watched.take()
+    return set(decoded(spark, watched.look(time.monotonic_ns()).get()).queries)
 
 
 @pytest.fixture
@@ -149,6 +154,45 @@ def test_a_latency_that_is_written_after_its_chunk_was_counted_comes_with_the_ne
     assert [(each.executed, each.latency.count) for each in first] == [(1, 0), (0, 1), (0, 0)]
 
 
+def test_the_queries_that_used_a_pool_are_told_while_it_lives(
+    spark: SparkSession, made_pool: MadePool, watched: Any
+) -> None:
+    page, words = made_pool.page, made_pool.page.words
+    first, second, third = sorted(uuid4() for _ in range(3))
+    assert queries(spark, watched) == set()
+
+    for slot, query in enumerate((first, second, None)):
+        words[page.slot(slot, SlotWord.GENERATION)] = 1
+        words[page.slot(slot)] = 4711
+        page.use_for(slot, query)
+    assert queries(spark, watched) == {str(first), str(second)}
+
+    # Tasks end, and a batch job's and another query's take their places.
+    words[page.slot(0)] = 0
+    page.use_for(0, None)
+    page.use_for(1, third)
+    assert queries(spark, watched) == {str(first), str(second), str(third)}
+
+
+def test_half_a_query_id_is_none(spark: SparkSession, made_pool: MadePool, watched: Any) -> None:
+    page, words = made_pool.page, made_pool.page.words
+    words[page.slot(0, SlotWord.GENERATION)] = 1
+    words[page.slot(0, SlotWord.QUERY_REST)] = 77
+    assert queries(spark, watched) == set()
+
+
+def test_of_very_many_queries_the_last_are_told(
+    spark: SparkSession, made_pool: MadePool, watched: Any
+) -> None:
+    page, words = made_pool.page, made_pool.page.words
+    words[page.slot(0, SlotWord.GENERATION)] = 1
+    told = [uuid4() for _ in range(40)]
+    for query in told:
+        page.use_for(0, query)
+        queries(spark, watched)
+    assert queries(spark, watched) == {str(query) for query in told[-32:]}
+
+
 def test_busy_time_has_the_chunk_in_work_and_nothing_twice(
     spark: SparkSession, made_pool: MadePool, watched: Any
 ) -> None:
@@ -185,7 +229,7 @@ def test_windows_that_share_a_look_share_out_time_and_count_chunks_once(
     made_pool.done(0, 100)
     made_pool.add(0, InstanceWord.BUSY_NS, 100_001_000)
     shared = watched.look(time.monotonic_ns()).get().over(3)
-    earlier, last = decoded(spark, shared._1()), decoded(spark, shared._2())
+    earlier, last = (decoded(spark, each).pool for each in (shared._1(), shared._2()))
     assert [one.instances[0].busy_us for one in (earlier, last)] == [33_333, 33_335]
     assert [one.instances[0].executed for one in (earlier, last)] == [0, 1]
     assert [one.instances[0].latency.count for one in (earlier, last)] == [0, 1]

@@ -9,6 +9,7 @@ from collectors.formats import control
 from collectors.formats.asked import Asked, State
 from collectors.formats.codec import Garbled
 from collectors.formats.control import Control, Value, Wanted
+from collectors.formats.parts import UsedPool
 from collectors.formats.pools import PoolSample
 from collectors.process.agent import GONE_MS, RENEW_MS, Agent, Status
 from collectors.process.facts import Facts
@@ -69,6 +70,10 @@ class World:
     def state(self) -> tuple[State, str]:
         (one,) = self.asked().techniques
         return one.state, one.because
+
+
+def pool(host: str, query: str = QUERY) -> UsedPool:
+    return UsedPool(PoolSample("score", host, 0, ("score",), ()), frozenset((query,)))
 
 
 @pytest.fixture
@@ -294,7 +299,7 @@ def test_an_order_for_the_driver_waits_for_the_driver_alone(world: World) -> Non
 
 def test_an_order_for_a_pool_goes_to_its_host(world: World) -> None:
     world.tick()
-    world.facts.pools([PoolSample("score", "host-2", 0, ("score",), ())])
+    world.facts.pools([pool("host-2")])
     world.ask(name="pool_policy", policy="fewest-queued")
     world.answer("1")
 
@@ -304,11 +309,18 @@ def test_an_order_for_a_pool_goes_to_its_host(world: World) -> None:
     assert world.state() == (State.APPLIED, "")
 
 
+def test_the_pool_of_another_query_is_left_alone(world: World) -> None:
+    world.facts.pools([pool("host-1", query="query-2")])
+    world.ask(name="pool_policy", policy="fewest-queued")
+
+    assert world.state() == (State.REFUSED, "this job uses no operator pool")
+
+
 def test_a_pool_that_comes_up_later_gets_its_order_then(world: World) -> None:
     world.ask(name="pool_policy", policy="fewest-queued")
     assert world.state() == (State.REFUSED, "this job uses no operator pool")
 
-    world.facts.pools([PoolSample("score", "host-1", 0, ("score",), ())])
+    world.facts.pools([pool("host-1")])
     world.answer("1", "2")
     assert world.state() == (State.APPLIED, "")
 
@@ -317,7 +329,7 @@ def test_what_changes_no_order_changes_no_edition(world: World) -> None:
     world.ask()
     world.answer("1", "2")
     edition = world.told["edition"]
-    world.facts.pools([PoolSample("score", "host-1", 0, ("score",), ())])
+    world.facts.pools([pool("host-1")])
     world.tick()
 
     assert world.told["edition"] == edition

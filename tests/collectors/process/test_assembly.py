@@ -4,7 +4,7 @@ from dataclasses import replace
 from collectors.formats.activity import Kind
 from collectors.formats.buckets import Histogram
 from collectors.formats.metrics import BY_NAME
-from collectors.formats.parts import Event, EventSource, Latencies, Losses, Part
+from collectors.formats.parts import Event, EventSource, Latencies, Losses, Part, UsedPool
 from collectors.formats.pools import InstanceSample, InstanceState, PoolSample, Sent
 from collectors.formats.wire import WINDOW_MS, Batch, ExecutorSample, Frame, OperatorState, Shuffled
 from collectors.process.assembly import (
@@ -394,19 +394,43 @@ def pool(host: str, executed: int = 0, queued: int = 0, name: str = "score") -> 
 
 
 def with_pools(window: int, executor: str, *told: PoolSample) -> Part:
+    """Pools that the query QUERY uses."""
+    return used_pools(window, executor, *(UsedPool(each, frozenset({QUERY})) for each in told))
+
+
+def used_pools(window: int, executor: str, *told: UsedPool) -> Part:
     return replace(part(window, executor), pools=told)
 
 
-def test_every_job_of_the_application_sees_its_pools_by_name_and_host() -> None:
-    made = assembler("a", "b")
+def test_a_job_sees_its_pools_by_name_and_host() -> None:
+    made = assembler()
     made.add_part(with_pools(FIRST, "2", pool("node-2", 5)), START_MS + 60)
     made.add_part(
         with_pools(FIRST, "1", pool("node-1", 3), pool("node-1", 4, name="rank")), START_MS + 70
     )
-    frames = closed(made, just_closed(1))
-    assert len(frames) == 2
-    for frame in frames:
-        assert frame.pools == (pool("node-1", 4, name="rank"), pool("node-1", 3), pool("node-2", 5))
+    [frame] = closed(made, just_closed(1))
+    assert frame.pools == (pool("node-1", 4, name="rank"), pool("node-1", 3), pool("node-2", 5))
+
+
+def test_a_pool_is_in_the_frames_of_those_queries_that_use_it() -> None:
+    made = assembler("a", "b", "c")
+    told = {"as": "a", "shared": "ab", "nobodys": ""}
+    used = [UsedPool(pool("node", 1, name=name), frozenset(who)) for name, who in told.items()]
+    made.add_part(used_pools(FIRST, "1", *used), START_MS + 60)
+    pools = {
+        each.job_id: [one.name for one in each.frame.pools]
+        for each in made.close(just_closed(1), dropped_frames=0)
+    }
+    assert list(pools.values()) == [["as", "shared"], ["shared"], []]
+
+
+def test_a_query_that_one_of_two_executors_told_of_has_the_pool_whole() -> None:
+    made = assembler("a", "b")
+    for executor, query in (("1", "a"), ("2", "b")):
+        told = UsedPool(pool("node", 2), frozenset({query}))
+        made.add_part(used_pools(FIRST, executor, told), START_MS + 60)
+    for frame in closed(made, just_closed(1)):
+        assert frame.pools == (pool("node", 4),)
 
 
 def test_a_pool_that_another_executor_took_over_is_there_once_with_all_its_chunks() -> None:

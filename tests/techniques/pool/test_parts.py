@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from uuid import UUID
 
 import numpy as np
 import pyarrow as pa
@@ -72,7 +73,7 @@ def test_the_page_is_laid_out_as_its_docstring_says(tmp_path: Path) -> None:
     page.count_latency(1, 100)
     raw = np.fromfile(path, dtype="<u8")
     assert bytes(raw[:1].tobytes()) == b"CurtailP"
-    assert raw[[1, 7, 8, 9, 11]].tolist() == [1, 2, 3, MOST_SLOTS, 4096]
+    assert raw[[1, 7, 8, 9, 11]].tolist() == [2, 2, 3, MOST_SLOTS, 4096]
     # Operators follow the header; their names are text.
     assert raw[[64, 65, 72, 73]].tolist() == [0, 2, 2, 1]
     assert raw[66:71].tobytes().rstrip(b"\0") == b"act"
@@ -85,6 +86,17 @@ def test_the_page_is_laid_out_as_its_docstring_says(tmp_path: Path) -> None:
     assert len(raw) == 64 + 2 * 8 + 3 * size + MOST_SLOTS * 16
     assert page.operator_name(1) == "add_one"
     assert [list(page.operator(one)) for one in (0, 1)] == [[0, 1], [2]]
+    page.close()
+
+
+def test_a_slot_says_which_query_it_is_used_for(tmp_path: Path) -> None:
+    page = Page.create(str(tmp_path / "page"), plan(), ring_bytes=4096)
+    query = UUID("6f9619ff-8b86-4011-b42d-00c04fc964ff")
+    at = page.slot(3, 11)
+    page.use_for(3, query)
+    assert page.words[at : at + 2].tolist() == [0x6F9619FF8B864011, 0xB42D00C04FC964FF]
+    page.use_for(3, None)
+    assert page.words[at : at + 2].tolist() == [0, 0]
     page.close()
 
 

@@ -1,0 +1,138 @@
+package io.curtail.probe
+
+import java.nio.file.Files
+import java.util.concurrent.TimeUnit
+import java.util.concurrent.locks.LockSupport
+
+import com.fasterxml.jackson.databind.JsonNode
+
+import scala.collection.mutable
+import scala.util.control.NonFatal
+
+/** What is asked of the pool of a name, whichever life of it. */
+private[probe] final case class PoolOrder(number: Int, pool: String, values: JsonNode)
+
+/**
+ * Steers the operator pools of this host by their pages: the policy in force and the instances'
+ * shares of traffic. Of several executors on a host only the one that reads a pool's page writes to
+ * it; for the others such an order is held.
+ *
+ * What is asked counts as held when nobody in the pool chooses by an older word any more. Of the
+ * levers' thread alone.
+ */
+private[probe] class PoolLever(pools: Pools, host: () => Option[String], patienceMs: Long)
+    extends Lever {
+  import PoolLever._
+
+  override val name = "pool"
+
+  private val patienceNs = TimeUnit.MILLISECONDS.toNanos(patienceMs)
+  private val steered = mutable.Map.empty[PoolPlace, SteeredPool]
+  private val missingSinceNs = mutable.Map.empty[String, Long]
+  private var hasSettled = true
+
+  override def settled: Boolean = hasSettled
+
+  override def hold(orders: Seq[Order]): Map[Int, String] =
+    holdPools(orders.collect {
+      case order if order.to.host.isEmpty || host().contains(order.to.host) =>
+        PoolOrder(order.number, order.to.pool, order.values)
+    })
+
+  def holdPools(orders: Seq[PoolOrder]): Map[Int, String] = {
+    val read = orders.map(order => order -> PoolWish.read(order.values))
+    val unreadable = read.collect { case (order, Left(why)) => order.number -> why }
+    val wishes = read.collect { case (order, Right(wish)) => order -> wish }
+    val first = wishes.groupBy(_._1.pool).map { case (pool, all) => pool -> all.head }
+    val others = wishes.filterNot(first.values.toSeq.contains).map { case (order, _) =>
+      order.number -> s"order ${first(order.pool)._1.number} steers the pool ${order.pool} already"
+    }
+    val known = pools.known
+    keepOurs(known)
+    val failed = known.filter(_.isOurs).flatMap(steer(_, first))
+    val absent = first.values.toSeq.flatMap { case (order, _) => whyAbsent(order, known) }
+    missingSinceNs.keys.filterNot(first.contains).toSeq.foreach(missingSinceNs.remove)
+    val isSeen = awaitSeen()
+    val unheard = known.filter(pool => steered.get(pool.place).exists(isOverdue)).flatMap { pool =>
+      wishOf(pool, first).map(_._1.number -> s"not all of the pool ${pool.name} answer")
+    }
+    hasSettled = absent.forall(_._2.isDefined) && (isSeen || steered.values.filter(isUnseen).forall(isOverdue))
+    val overdue = absent.collect { case (number, Some(why)) => number -> why }
+    (unreadable ++ others ++ failed ++ unheard ++ overdue).toMap
+  }
+
+  /** Pages of pools that ended, or that another executor reads by now, are let go of. */
+  private def keepOurs(known: Seq[KnownPool]): Unit = {
+    val ours = known.filter(_.isOurs).map(_.place).toSet
+    steered.keys.filterNot(ours).toSeq.foreach(steered.remove(_).foreach(_.close()))
+  }
+
+  /** Makes it so, or sets back what is there of orders that ended; the order it cannot obey. */
+  private def steer(
+      pool: KnownPool, wishes: Map[String, (PoolOrder, PoolWish)]): Option[(Int, String)] = {
+    val own = wishOf(pool, wishes)
+    val trouble =
+      try opened(pool.place).filter(_.isRunning)
+        .flatMap(_.hold(own.fold(PoolWish.Nothing)(_._2), System.nanoTime()))
+      catch {
+        case error @ (NonFatal(_) | _: InternalError) =>
+          steered.remove(pool.place).foreach(_.close())
+          Some(s"the pool ${pool.name} cannot be steered: $error")
+      }
+    for ((order, _) <- own; why <- trouble) yield order.number -> why
+  }
+
+  private def wishOf(
+      pool: KnownPool, wishes: Map[String, (PoolOrder, PoolWish)]): Option[(PoolOrder, PoolWish)] =
+    wishes.get(pool.name).orElse(wishes.get(pool.place.name))
+
+  private def opened(place: PoolPlace): Option[SteeredPool] =
+    steered.get(place).orElse {
+      val path = place.where.resolve("page")
+      // Not there in the moment in which a pool begins, or just gone.
+      val made =
+        if (Files.exists(path)) PoolPage.open(path, writable = true).map(new SteeredPool(_)) else None
+      made.foreach(steered(place) = _)
+      made
+    }
+
+  /** For an order whose pool is not there: its number, and why it is refused once it is overdue. */
+  private def whyAbsent(order: PoolOrder, known: Seq[KnownPool]): Option[(Int, Option[String])] = {
+    val pool = order.pool
+    // One that ends, or has yet to begin, is as good as none.
+    val there = known.exists { each =>
+      (each.name == pool || each.place.name == pool) &&
+        (!each.isOurs || steered.get(each.place).exists(_.isRunning))
+    }
+    if (there) { missingSinceNs.remove(pool); return None }
+    val sinceNs = missingSinceNs.getOrElseUpdate(pool, System.nanoTime())
+    val overdue = System.nanoTime() - sinceNs >= patienceNs
+    Some(order.number -> Option.when(overdue)(s"no pool $pool runs on this host"))
+  }
+
+  /** Mostly it is seen at once, and then it can be told at once. */
+  private def awaitSeen(): Boolean = {
+    val untilNs = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(SeenWithinMs)
+    while (steered.values.exists(isUnseen) && System.nanoTime() < untilNs)
+      LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(LookMs))
+    !steered.values.exists(isUnseen)
+  }
+
+  private def isUnseen(own: SteeredPool): Boolean =
+    try own.isRunning && own.unseenSinceNs.isDefined
+    catch { case NonFatal(_) | _: InternalError => false } // the next round says what is wrong
+
+  /** One that hangs must not keep all others from being told. */
+  private def isOverdue(own: SteeredPool): Boolean =
+    isUnseen(own) && own.unseenSinceNs.exists(System.nanoTime() - _ >= patienceNs)
+}
+
+private[probe] object PoolLever {
+  /** How long a pool may be away before its orders are refused: one that is made anew takes a while. */
+  val PatienceMs = 5000L
+  private val SeenWithinMs = 300L
+  private val LookMs = 10L
+
+  def here(pools: Pools, patienceMs: Long = PatienceMs): PoolLever =
+    new PoolLever(pools, () => Executor.host(), patienceMs)
+}

@@ -1,0 +1,67 @@
+"""The words of a pool's page and its policies, as the probe's sources and Python have them."""
+
+import re
+
+import pytest
+
+from collectors.spark.build import PROBE_DIR
+from techniques.pool import page, page_words
+from techniques.pool.page_words import HeaderWord, InstanceWord, SlotWord
+from techniques.pool.policies import POLICIES
+
+POOL_DIR = PROBE_DIR / "pool"
+PAGE = (POOL_DIR / "PoolPage.scala").read_text()
+
+
+def test_the_lever_knows_the_same_policies_by_the_same_numbers() -> None:
+    source = (POOL_DIR / "PoolWish.scala").read_text()
+    table = source.partition("val Policies")[2].partition("\n")[0]
+    scala = {name: int(number) for name, number in re.findall(r'"([^"]+)" -> (\d+)', table)}
+    assert scala == {name: number for name, (number, _) in POLICIES.items()}
+
+
+@pytest.mark.parametrize(
+    ("scala", "python"),
+    [("Header", HeaderWord), ("Instance", InstanceWord), ("Slot", SlotWord)],
+)
+def test_the_probe_has_each_word_where_python_has_it(scala: str, python: type) -> None:
+    table = PAGE.partition(f"  object {scala} {{")[2].partition("\n  }")[0]
+    found = {name: int(at) for name, at in re.findall(r"val (\w+) = (\d+)", table)}
+    # A value of a state, not a word.
+    found.pop("Ready", None)
+    assert found
+    names = {"LatencyBuckets": "BUCKETS"}
+    snake = {
+        names.get(name, re.sub(r"(?<!^)(?=[A-Z])", "_", name).upper()): at
+        for name, at in found.items()
+    }
+    assert snake == {name: getattr(python, name) for name in snake}
+
+
+@pytest.mark.parametrize(
+    ("scala", "python"),
+    [
+        ("Version", page.VERSION),
+        ("HeaderWords", page.HEADER_WORDS),
+        ("OperatorWords", page.OPERATOR_WORDS),
+        ("InstanceWords", page.INSTANCE_WORDS),
+        ("SlotWords", page.SLOT_WORDS),
+        ("MostSlots", page.MOST_SLOTS),
+        ("Running", page.RUNNING),
+        ("Ready", page.READY),
+    ],
+)
+def test_the_probe_counts_words_as_python_does(scala: str, python: int) -> None:
+    assert re.findall(rf"val {scala} = (\d+)", PAGE) == [str(python)]
+
+
+def test_no_two_words_share_a_place() -> None:
+    for each in (HeaderWord, InstanceWord, SlotWord):
+        places = [at for name, at in vars(each).items() if name.isupper()]
+        assert len(set(places)) == len(places), each
+    assert max(vars(page_words.InstanceWord).values(), key=_place) < page.INSTANCE_WORDS
+    assert max(vars(page_words.SlotWord).values(), key=_place) < page.SLOT_WORDS
+
+
+def _place(value: object) -> int:
+    return value if isinstance(value, int) else -1
