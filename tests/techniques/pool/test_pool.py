@@ -10,6 +10,7 @@ import uuid
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import pyarrow as pa
@@ -20,8 +21,8 @@ from techniques.pool.host.identity import Process
 from techniques.pool.host.meeting_place import PREFIX, YOUNG_S, Meeting, sweep
 from techniques.pool.on_spark import made
 from techniques.pool.owner import InstancesDied, OperatorFailed, OperatorNotLoaded
-from techniques.pool.page import INSTANCE_WORDS
-from techniques.pool.page_words import HeaderWord, InstanceWord
+from techniques.pool.page import INSTANCE_WORDS, Page
+from techniques.pool.page_words import HeaderWord, InstanceWord, SlotWord
 from techniques.pool.plan import Operator
 from tests.techniques.pool import endless, operators
 from tests.techniques.pool.operators import rows
@@ -50,6 +51,12 @@ def chain() -> Iterator[Driven]:
 
 def ids_of(found: list[dict[str, Any]]) -> list[int]:
     return sorted(row["id"] for row in found)
+
+
+def all_up(pool: Driven) -> None:
+    pool.rows([rows(10)])
+    for one in range(pool.plan.instances):
+        pool.pid_of(one)
 
 
 def test_every_row_comes_back_once_with_its_result(pool: Driven) -> None:
@@ -225,9 +232,8 @@ def _files_bytes(where: str) -> int:
 
 
 def test_the_policy_is_switched_on_the_running_pool(pool: Driven) -> None:
+    all_up(pool)
     assert pool.running.policy() == "round-robin"
-    for one in range(INSTANCES):
-        pool.pid_of(one)
     results = pool.results([rows(100, dict.fromkeys(range(100), operators.SLEEP))] * 8)
     with pool.page() as page:
         next(results)
@@ -239,6 +245,64 @@ def test_the_policy_is_switched_on_the_running_pool(pool: Driven) -> None:
     pool.running.switch("round-robin")
     with pytest.raises(ValueError, match="no policy 'best'"):
         pool.running.switch("best")
+
+
+def switch_s(pool: Driven, page: Page, policy: str) -> float:
+    """Until nobody in the pool chooses by what was in force before."""
+    began_s = time.monotonic()
+    version = pool.running.switch(policy)
+    until(lambda: page.seen_by_all(version), PATIENCE_S, every_s=0.001)
+    return time.monotonic() - began_s
+
+
+def seen(page: Page) -> set[int]:
+    at = [page.instance(one, InstanceWord.CONTROL_SEEN) for one in range(page.instances)]
+    return {page.words[one] for one in at}
+
+
+@pytest.mark.quiet
+def test_an_idle_pool_notes_a_switch_within_200_ms(chain: Driven) -> None:
+    all_up(chain)
+    with chain.page() as page:
+        took_s = []
+        for policy in ["fewest-queued", "round-robin"] * 4:
+            took_s.append(switch_s(chain, page, policy))
+            assert seen(page) == {page.control[0]}
+    assert median(took_s) <= 0.2
+
+
+def test_a_switch_waits_for_no_task_that_is_away_and_for_no_operator(chain: Driven) -> None:
+    slow = rows(100, dict.fromkeys(range(100), operators.SLEEP))
+    results = chain.results([slow] * 4, window=3)
+    next(results)
+    with chain.page() as page:
+        # Nobody asks the task for more, so it cannot look; its chunks are in the pool.
+        [task] = [slot for slot in page.holders() if page.words[page.slot(slot, SlotWord.CHUNKS)]]
+        before = page.words[page.slot(task, SlotWord.CONTROL_SEEN)]
+        switch_s(chain, page, "fewest-queued")
+        assert page.words[page.slot(task, SlotWord.CONTROL_SEEN)] == before
+        at, version = page.slot(task, SlotWord.CONTROL_SEEN), page.control[0]
+        # Results that came together leave one by one before it looks again.
+        until(lambda: next(results) and page.words[at] == version, PATIENCE_S, every_s=0)
+    assert sum(batch.num_rows for batch in results) > 0
+    chain.running.switch("round-robin")
+
+
+def test_a_switch_waits_for_an_instance_that_could_still_choose(chain: Driven) -> None:
+    all_up(chain)
+    pid = chain.pid_of(0)
+    with chain.page() as page:
+        until(lambda: page.seen_by_all(page.control[0]), PATIENCE_S)
+        os.kill(pid, signal.SIGSTOP)
+        try:
+            version = chain.running.switch("fewest-queued")
+            at = [page.instance(one, InstanceWord.CONTROL_SEEN) for one in (1, 2)]
+            until(lambda: all(page.words[one] == version for one in at), PATIENCE_S)
+            assert not page.seen_by_all(version)
+        finally:
+            os.kill(pid, signal.SIGCONT)
+        until(lambda: page.seen_by_all(version), PATIENCE_S)
+    chain.running.switch("round-robin")
 
 
 def test_the_page_tells_what_the_instances_did(pool: Driven) -> None:
