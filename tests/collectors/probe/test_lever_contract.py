@@ -49,11 +49,13 @@ class Case:
 
 
 def triggers(spark: SparkSession) -> dict[Any, int]:
+    """As RocksDB itself says, of the databases that are open."""
     loaded = probe(spark).StateStores.loaded()
     stores = [loaded.apply(number) for number in range(loaded.size())]
     return {
-        store.id().partition(): store.database().getOptions().level0FileNumCompactionTrigger()
+        store.id().partition(): database.getOptions().level0FileNumCompactionTrigger()
         for store in stores
+        if (database := store.database()) is not None
     }
 
 
