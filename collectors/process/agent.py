@@ -114,6 +114,9 @@ class Agent:
         if job is None:
             return
         document = control.decode(data)
+        before = job.document
+        if document.version < before.version and document.renewed_ms <= before.renewed_ms:
+            return  # two writers: this one composed its document before the other's change
         if document.renewed_ms != job.document.renewed_ms:
             # By our clock: the server's may differ, but its renewals come or they do not.
             job.renewed_at_ms = now_ms

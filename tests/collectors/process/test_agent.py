@@ -363,3 +363,21 @@ def test_nobody_waits_for_an_executor_that_spark_removed(world: World) -> None:
     world.agent.left("2")
 
     assert world.state() == (State.APPLIED, "")
+
+
+def test_a_document_that_was_overtaken_on_its_way_changes_nothing(world: World) -> None:
+    world.ask(version=1)
+    late = control.encode(Control(1, world.renewals, world.document.techniques))
+    world.ask(version=2, word="goodbye")
+    world.agent.hear(JOB, late, world.now_ms)
+    world.tick()
+
+    assert world.told["orders"][0]["values"] == {"word": "goodbye"}
+
+
+def test_a_server_that_counts_anew_is_heard(world: World) -> None:
+    world.ask(version=9)
+    world.ask(version=1, word="goodbye")
+    world.tick()
+
+    assert world.told["orders"][0]["values"] == {"word": "goodbye"}

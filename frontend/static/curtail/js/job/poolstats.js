@@ -43,11 +43,11 @@ function instanceNow(ring, pool, { key, name, operator, state }, endMs) {
   };
   // Which state it was in is only known of the newest window.
   const known = Math.abs(endMs - pool.newest * ring.windowMs) <= GONE_MS;
-  return { key, name, operator, state: standing(known ? state : null, numbers, executed), ...numbers };
+  return { key, name, operator, state: instanceState(known ? state : null, numbers, executed), ...numbers };
 }
 
 /** The word for it: what the pool says, and of a ready one whether it keeps up. */
-function standing(state, { queued, busy }, executed) {
+function instanceState(state, { queued, busy }, executed) {
   if (state !== "ready") return state;
   if (!(busy >= BUSY_PERCENT)) return state;
   if (executed.total === 0 && executed.windows >= STUCK_WINDOWS) return "stuck";

@@ -9,7 +9,7 @@ import { ask } from "../core/dialog.js";
 import { element, part, setText } from "../core/dom.js";
 import { fill, optionsOf } from "./options.js";
 import { age } from "../core/format.js";
-import { toldBy } from "./standing.js";
+import { toldBy } from "./controlstate.js";
 
 const EVERY_MS = 5000;
 // Something is to come within moments, and the user waits for it.
@@ -89,7 +89,7 @@ export class Techniques {
 
   /** What the job's newest frame says of techniques; null as long as nothing was asked of it. */
   hear(asked) {
-    const before = this.#standings();
+    const before = this.#states();
     this.#heard = { asked, atMs: performance.now() };
     if (this.#items.length === 0) return;
     this.render();
@@ -97,7 +97,7 @@ export class Techniques {
     const known = Math.max(...this.#items.map(({ document_version: version }) => version ?? 0));
     const isNew = asked !== null && asked.version > Math.max(known, this.#polledFor);
     if (isNew) this.#polledFor = asked.version;
-    if (!this.#received && (isNew || this.#standings() !== before)) this.poll();
+    if (!this.#received && (isNew || this.#states() !== before)) this.poll();
   }
 
   #current() {
@@ -114,7 +114,7 @@ export class Techniques {
     return this.#received && this.#hears();
   }
 
-  #standings() {
+  #states() {
     return this.#current().map(({ state }) => state).join();
   }
 

@@ -6,7 +6,7 @@
 const STATES = { asked: "asked", applied: "applied", refused: "refused", lapsed: "asked" };
 const NOT_HEARD = { state: "asked", because: "the job has not heard of it yet" };
 
-export function standing({ name, mode, document_version: version }, asked) {
+export function controlState({ name, mode, document_version: version }, asked) {
   if (!asked || asked.version < version) return NOT_HEARD;
   if (mode === "off") return asked.settled ? { state: "off", because: "" } : { state: "asked", because: "not every executor has let go yet" };
   const told = asked.techniques[name];
@@ -18,5 +18,5 @@ export function standing({ name, mode, document_version: version }, asked) {
 /** The card as the job says it is now. What is off, and known to be off, is no longer asked for. */
 export function toldBy(asked, item) {
   const settled = item.mode === "off" && item.state === "off";
-  return settled || !item.document_version ? item : { ...item, ...standing(item, asked) };
+  return settled || !item.document_version ? item : { ...item, ...controlState(item, asked) };
 }
