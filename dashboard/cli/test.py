@@ -23,6 +23,8 @@ from dashboard.cli.root import ROOT
 NOT_FOR_TESTS = ("REDIS_URL", "DATABASE_URL")
 TERMINATED = 128 + signal.SIGTERM
 END_S = 10
+# How many of the slowest tests each half names at its end.
+SLOWEST = 40
 
 
 @dataclass(frozen=True)
@@ -71,7 +73,7 @@ def run(argv: list[str]) -> int:
             return _wait(subprocess.Popen([*pytest, *argv], cwd=ROOT, env=env))
         tallies = [data_dir / f"junit-{number}.xml" for number in range(len(HALVES))]
         tests = (
-            Step(name, (*pytest, *words, f"--junitxml={tally}"))
+            Step(name, (*pytest, *words, f"--junitxml={tally}", f"--durations={SLOWEST}"))
             for (name, words), tally in zip(HALVES.items(), tallies, strict=True)
         )
         outcomes = [_run(step, env) for step in (*CHECKS, *tests)]
