@@ -18,7 +18,8 @@ LATE_MS = 2_000
 
 # What blocks take of a frame.
 NEEDS = wire.Only(
-    sections=frozenset((wire.LATENCY, wire.BATCHES, wire.STAMPED)), metrics=frozenset()
+    sections=frozenset((wire.LATENCY, wire.BATCHES, wire.STAMPED, wire.WARMING_UP)),
+    metrics=frozenset(),
 )
 
 BlockRow = Mapping[str, float]

@@ -1,6 +1,6 @@
 """A job of which something is asked, for tests of steering: the worker's rounds by hand."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 from uuid import UUID
 
@@ -43,12 +43,13 @@ class World:
         asked = Switch(Mode(mode), options, "because", version)
         switches.switch(self.job, self.technique, asked, who, self.now_ms)
 
-    def pass_s(self, seconds: float, latency_ms: int = 100) -> None:
+    def pass_s(self, seconds: float, latency_ms: int = 100, warming_up: bool = False) -> None:
         """The job sends windows meanwhile."""
         self.now_ms += round(seconds * 1000)
         until = (self.now_ms - START_MS) // WINDOW_MS
         for at in range(self.sent, until):
-            self._send(frame(at, (latency_ms,), asked=self.asked, run_id=self.run_id))
+            sent = frame(at, (latency_ms,), asked=self.asked, run_id=self.run_id)
+            self._send(replace(sent, warming_up=warming_up))
         self.sent = until
 
     def silence_s(self, seconds: float) -> None:

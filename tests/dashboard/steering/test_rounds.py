@@ -260,6 +260,19 @@ def test_the_effect_compares_blocks_before_with_blocks_since(world: World) -> No
     assert card["effect"]["ratios"]["p99"]["high"] < 1
 
 
+def test_what_a_run_did_while_it_warmed_up_is_not_compared(world: World) -> None:
+    world.pass_s(30, latency_ms=9_000, warming_up=True)
+    world.pass_s(60)
+    world.switch("act")
+    world.pass_s(1)
+    world.round()
+    world.obey()
+    world.pass_s(1)
+    world.round()
+
+    assert [block["p99"] for block in world.setting.before] == pytest.approx([100] * 6, rel=0.01)
+
+
 def test_without_anything_before_there_is_no_effect_to_tell(world: World) -> None:
     world.switch("act")
     world.pass_s(1)
