@@ -55,12 +55,33 @@ private[probe] final case class Whereabouts(
   }
 }
 
+/**
+ * The edition that is to be held here. It holds while the driver answers: after the edition's own
+ * lease without an answer it is gone. Time is an argument.
+ */
+private[probe] class HeldEdition {
+  private val wanted = new AtomicReference[Edition](Control.None)
+  @volatile private var heardNs = 0L
+
+  def number: Long = wanted.get.number
+
+  /** The driver answered. */
+  def heard(nowNs: Long): Unit = heardNs = nowNs
+
+  def take(edition: Edition): Unit = wanted.set(edition)
+
+  def inForce(nowNs: Long): Edition = {
+    val edition = wanted.get
+    if ((nowNs - heardNs) / 1000000L > edition.leaseMs) wanted.compareAndSet(edition, Control.None)
+    wanted.get
+  }
+}
+
 /** The levers of this JVM, moved by a thread of their own so that nothing waits for them. */
 private[probe] class Levers(whereabouts: Whereabouts, levers: Seq[Lever]) {
   import Levers._
 
-  private val wanted = new AtomicReference[Edition](Control.None)
-  @volatile private var heardNs = System.nanoTime()
+  private val held = new HeldEdition
   @volatile private var running = true
   private val thread = new Thread(() => run(), "curtail-levers")
   thread.setDaemon(true)
@@ -76,9 +97,9 @@ private[probe] class Levers(whereabouts: Whereabouts, levers: Seq[Lever]) {
 
   /** The driver answered, and said which edition is in force. */
   def heard(edition: Long, document: () => Array[Byte]): Unit = {
-    heardNs = System.nanoTime()
-    if (edition != wanted.get.number) {
-      wanted.set(if (edition == 0L) Control.None else Control.read(document()))
+    held.heard(System.nanoTime())
+    if (edition != held.number) {
+      held.take(if (edition == 0L) Control.None else Control.read(document()))
       LockSupport.unpark(thread)
     }
   }
@@ -87,9 +108,10 @@ private[probe] class Levers(whereabouts: Whereabouts, levers: Seq[Lever]) {
     var before = 0L
     while (running) {
       LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(EveryMs))
-      val edition = inForce()
-      // Before anything was ever asked there is nothing to undo and nothing to say.
-      if (edition.number != 0L || before != 0L)
+      val edition = held.inForce(System.nanoTime())
+      // Before anything was ever asked there is nothing to undo and nothing to say. What was let
+      // go of may take more than one look to be as it was.
+      if (edition.number != 0L || before != 0L || !levers.forall(_.settled))
         Guard.quietly("move the levers") {
           val refused = hold(edition)
           if (levers.forall(_.settled)) report(edition.number, refused)
@@ -97,13 +119,6 @@ private[probe] class Levers(whereabouts: Whereabouts, levers: Seq[Lever]) {
       before = edition.number
     }
     if (before != 0L) Guard.quietly("set the levers back") { hold(Control.None) }
-  }
-
-  private def inForce(): Edition = {
-    val edition = wanted.get
-    val silentMs = (System.nanoTime() - heardNs) / 1000000L
-    if (silentMs > edition.leaseMs) wanted.compareAndSet(edition, Control.None)
-    wanted.get
   }
 
   private def hold(edition: Edition): Map[Int, String] = {

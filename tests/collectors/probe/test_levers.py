@@ -1,5 +1,6 @@
 """Orders to a running job and its answers, on a real Spark, through a real Redis."""
 
+import json
 import time
 from collections.abc import Iterator
 
@@ -11,7 +12,7 @@ from collectors.formats import control, keys
 from collectors.formats.asked import Applied, State
 from collectors.formats.control import Wanted
 from dashboard.testing.stack import RedisServer
-from tests.collectors.conftest import spark_session
+from tests.collectors.conftest import probe, spark_session
 from tests.collectors.control_client import Operator, held_until
 from tests.collectors.frames import arrived
 from tests.waiting import until
@@ -84,6 +85,20 @@ def test_a_server_that_goes_away_leaves_the_job_as_its_owner_wrote_it(
 
     until(lambda: states() == [State.LAPSED])
     until(lambda: operator.newest().asked.settled)  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(("told_ms", "holds_ms"), [(1_500, 1_500), (2**52, 120_000)])
+def test_an_executor_lets_go_after_the_lease_that_the_edition_has(
+    steered: SparkSession, told_ms: int, holds_ms: int
+) -> None:
+    edition = json.dumps({"edition": 7, "lease_ms": told_ms, "orders": []}).encode()
+    held = probe(steered).HeldEdition()
+    held.heard(0)
+    held.take(probe(steered).Control.read(bytearray(edition)))
+
+    assert held.inForce(holds_ms * 1_000_000).number() == 7
+    assert held.inForce((holds_ms + 1) * 1_000_000).number() == 0
+    assert held.number() == 0
 
 
 def test_a_document_that_cannot_be_read_is_counted_and_changes_nothing(
