@@ -8,12 +8,11 @@ from functools import partial
 from itertools import pairwise
 from pathlib import Path
 
-from dashboard.cli import answers, ports, programs, steady
+from dashboard.cli import answers, ports, programs
 from dashboard.cli.child import Program
 from dashboard.cli.say import say
 from dashboard.cli.supervise import Failed, Supervisor
 from dashboard.cli.supervise import run as supervise
-from dashboard.store.redis import RedisStore
 
 PORT = 8000
 HOST = "127.0.0.1"
@@ -101,6 +100,10 @@ class Demo:
         await self._start_in_turn(supervisor)
 
     async def _start_in_turn(self, supervisor: Supervisor) -> None:
+        # Help is given before anything is installed, Redis's client among it.
+        from dashboard.cli import steady
+        from dashboard.store.redis import RedisStore
+
         store = RedisStore(self._env["REDIS_URL"])
         try:
             for before, name in pairwise(self._jobs):

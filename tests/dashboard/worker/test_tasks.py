@@ -12,6 +12,7 @@ from dashboard.celery_app import app
 from dashboard.detection.rounds import Detection
 from dashboard.fleet import jobs
 from dashboard.models import AlertEvent, Delivery, Incident, Job, Run
+from dashboard.steering.rounds import Steering
 from dashboard.store import the_store
 from dashboard.tasks import DAY_MS, forget_old_records, look_after_jobs, register_jobs
 from dashboard.testing.stack import RedisServer
@@ -61,7 +62,7 @@ def test_jobs_are_steered_after_incidents_were_looked_for_whatever_that_threw(
         raise ZeroDivisionError
 
     monkeypatch.setattr(Detection, "round", stumbles)
-    monkeypatch.setattr("dashboard.steering.rounds.steer", lambda *_: did.append("steer"))
+    monkeypatch.setattr(Steering, "round", lambda *_: did.append("steer"))
     app.tasks[app.conf.beat_schedule["look-after-jobs"]["task"]]()
     assert did == ["detect", "steer"]
     assert "the round of detection stumbled" in caplog.text
