@@ -38,8 +38,8 @@ def test_it_is_on_the_page_acts_on_the_running_job_and_lets_go(
     page.goto(enriched)
     expect(page.locator(card)).to_be_visible(timeout=PATIENCE_MS)
 
-    switch(page, card, "act", "to see it work")
+    switch(page, card, "act", "a folder is enough")
     expect(page.locator(card)).to_have_attribute("data-state", "applied", timeout=PATIENCE_MS)
     expect(page.locator(card)).to_contain_text(says)
-    switch(page, card, "off", "seen")
+    switch(page, card, "off", "it was")
     expect(page.locator(card)).to_have_attribute("data-state", "off", timeout=PATIENCE_MS)
