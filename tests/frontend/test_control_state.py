@@ -26,7 +26,7 @@ def asked(version: int, state: str = "applied", because: str = "") -> dict[str, 
 def test_a_card_stands_where_the_servers_rule_says(blank: Page, case: dict[str, Any]) -> None:
     found = run(
         blank,
-        "job/controlstate",
+        "technique/controlstate",
         "return m.controlState({ name: 'echo', ...given }, given.asked);",
         case,
     )
@@ -36,7 +36,7 @@ def test_a_card_stands_where_the_servers_rule_says(blank: Page, case: dict[str, 
 def test_what_is_off_or_was_never_asked_for_stays_off(blank: Page) -> None:
     states = run(
         blank,
-        "job/controlstate",
+        "technique/controlstate",
         """const asked = { version: 9, settled: false, techniques: {} };
         const off = { name: "echo", mode: "off", state: "off" };
         return [{ ...off, document_version: 4 }, { ...off, document_version: 0 }]

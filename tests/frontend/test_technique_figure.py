@@ -207,7 +207,7 @@ def test_a_card_without_a_figure_draws_none(live: Live, page: Page) -> None:
 
 
 def test_twice_the_weight_is_twice_the_ink(blank: Page) -> None:
-    inks = run(blank, "chart/scatter", "return [200, 100, 1].map((w) => m.radius(w, 200) ** 2);")
+    inks = run(blank, "technique/scatter", "return [200, 100, 1].map((w) => m.radius(w, 200) ** 2);")
 
     assert inks[0] == pytest.approx(2 * inks[1])
     assert inks[2] == 9
@@ -226,7 +226,7 @@ def test_twice_the_weight_is_twice_the_ink(blank: Page) -> None:
 def test_places_across_are_round(
     blank: Page, values: list[float], width: int, marks: list[float]
 ) -> None:
-    axis = run(blank, "chart/svg", "return m.acrossAxis(...given);", [values, width])
+    axis = run(blank, "technique/svg", "return m.acrossAxis(...given);", [values, width])
 
     assert axis["values"] == pytest.approx(marks)
     assert axis["range"][0] < min(values)
@@ -236,7 +236,7 @@ def test_places_across_are_round(
 def test_other_units_are_named_beside_the_axis(blank: Page) -> None:
     words = run(
         blank,
-        "chart/scatter",
+        "technique/scatter",
         """const drawn = m.draw({ x: { label: "batch", unit: "" }, y: { label: "read", unit: "MB" },
           points: [{ x: 1, y: 4000, weight: 1, says: "one" }], mark: null }, 300);
         return [...drawn.querySelectorAll("text")].map((node) => node.textContent);""",

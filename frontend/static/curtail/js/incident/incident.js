@@ -13,7 +13,7 @@ import { remedy } from "./remedy.js";
 import { mayOperate } from "../core/role.js";
 import { SteadySocket } from "../core/socket.js";
 import { tableOne } from "./tableone.js";
-import { Techniques } from "../job/techniques.js";
+import { Techniques } from "../technique/techniques.js";
 import { clockTime, dateTime, windowTime, zoneName } from "../core/times.js";
 import { chosenZone, onZone } from "../core/zone.js";
 import { Zoomed } from "../chart/zoomed.js";

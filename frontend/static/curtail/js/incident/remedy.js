@@ -1,7 +1,7 @@
 /** What is said beside the card of the technique that addresses an incident, or in its place. */
 
 import { element } from "../core/dom.js";
-import { advice } from "../job/advice.js";
+import { advice } from "../technique/advice.js";
 
 /** What is to be done first, if anything, then what there is to say of the technique. */
 export function remedy(technique, cards, first = null) {

@@ -21,7 +21,7 @@ import { Scene } from "../chart/scene.js";
 import { NOT_LOGGED_IN } from "../core/socket.js";
 import { windowNear } from "./stats.js";
 import { pageStatus, SILENT_AFTER_MS } from "./status.js";
-import { Techniques } from "./techniques.js";
+import { Techniques } from "../technique/techniques.js";
 import { onTheme } from "../core/theme.js";
 import { windowTime, zoneName } from "../core/times.js";
 import { format, parse } from "./urlstate.js";

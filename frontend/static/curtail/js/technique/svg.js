@@ -1,6 +1,6 @@
 /** What the figures of technique cards are drawn with: elements of SVG, axes, a marked place. */
 
-import { latencyAxis } from "./axes.js";
+import { latencyAxis } from "../chart/axes.js";
 import { count, duration, text } from "../core/format.js";
 
 export const HEIGHT = 240;

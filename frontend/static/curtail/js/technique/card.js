@@ -4,7 +4,7 @@ import { advice } from "./advice.js";
 import { mayOperate } from "../core/role.js";
 import { element } from "../core/dom.js";
 import { age, count, duration, text } from "../core/format.js";
-import { isEmpty, techniqueFigure } from "../chart/techniquefigure.js";
+import { isEmpty, techniqueFigure } from "./figure.js";
 import { clockTime, zoneName } from "../core/times.js";
 
 const MODES = ["off", "advise", "act"];
