@@ -51,7 +51,7 @@ class Kind(IntEnum):
 
 _KINDS = {kind.value: kind for kind in Kind}
 _SPECULATIVE, _SUCCESSFUL = 1, 2
-# One more than the greatest.
+# Exclusive upper bounds.
 _INT, _LONG, _TIME_US = 1 << 31, 1 << 63, 1 << 53
 
 
@@ -69,7 +69,7 @@ class TaskFacts:
 
 @dataclass(frozen=True)
 class Activity:
-    """One that ended."""
+    """A finished activity."""
 
     kind: Kind
     start_us: int
@@ -109,8 +109,8 @@ def encode(activities: Sequence[Activity]) -> bytes:
 
 
 def decode(data: bytes, with_tasks: bool = True) -> tuple[Activity, ...]:
-    """Raises `Garbled` for anything but activities. Without tasks, what is known of those beyond
-    their interval is not looked into."""
+    """Raises `Garbled` for anything but activities. With `with_tasks` False, `TaskFacts` are not
+    decoded."""
     reader = Reader(data)
     if reader.byte() != MAGIC:
         raise Garbled("no activities")
@@ -129,7 +129,7 @@ _Row = tuple[Kind, int, int, str, int | None, int | None, str, str, int | None, 
 
 
 def _read(reader: Reader) -> _Row:
-    """The fields of an activity in their order, which is that of the format."""
+    """Returns the fields of an activity in the order of the format."""
     if (kind := _KINDS.get(number := reader.byte())) is None:
         raise Garbled(f"an activity of unknown kind: {number}")
     start_us = reader.varint()
@@ -163,7 +163,7 @@ def _write_task(out: Writer, place: int, task: TaskFacts) -> None:
 
 
 def _read_task(reader: Reader) -> tuple[int, TaskFacts]:
-    """Its place in the activities, and the task."""
+    """Returns the index of the task's activity, and the facts."""
     place, stage, stage_attempt, attempt, locality, flags = reader.varints(6)
     if max(stage, stage_attempt, attempt, locality) >= _INT:
         raise Garbled(f"stage {stage}, attempt {attempt}: no integers of Spark's")

@@ -22,7 +22,7 @@ class Announcement:
     heartbeat_ms: int
     ended_ms: int = 0
     end_reason: str = ""
-    # None: of a Curtail that had none, or none that this one can read.
+    # None if the writer's version had no pulse, or one that this version cannot read.
     pulse: Pulse | None = None
 
 
@@ -36,9 +36,9 @@ def to_hash(announcement: Announcement) -> dict[str, str | int | bytes]:
 
 
 def from_hash(values: Mapping[bytes, bytes]) -> Announcement:
-    """What has a default may be missing: an earlier Curtail did not say it.
+    """Fields with a default may be missing: an older version did not write them.
 
-    A pulse that cannot be read is none: numbers of a later Curtail must not hide the job itself.
+    An unreadable pulse becomes None: the numbers of a newer version must not hide the job itself.
     """
     said = {key.decode(errors="replace"): value for key, value in values.items()}
     found: dict[str, Any] = {}

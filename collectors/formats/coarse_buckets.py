@@ -1,7 +1,7 @@
 """Histograms small enough to be sent every second: four buckets per octave, 1 ms to an hour.
 
-Each is sixteen of `collectors.formats.buckets` put together, so its bounds are theirs and its count
-is exact: only resolution is given up. The first holds all up to 1.023 ms, the last all above 54
+Each merges sixteen of `collectors.formats.buckets`, so it shares their bounds and its count is
+exact: only resolution is given up. The first holds all up to 1.023 ms, the last all above 54
 minutes. The sum is that of the fine buckets' middles, within 0.78 % of the raw values'.
 
     varint    sum µs
@@ -22,7 +22,7 @@ COARSE_BUCKETS = (index_of(MAX_US) >> _BITS) - _FIRST + 1
 _COARSE = tuple(max(0, (index >> _BITS) - _FIRST) for index in range(BUCKETS))
 _MIDDLE_US = tuple(middle_us(index) for index in range(BUCKETS))
 
-# The largest whole µs of each bucket but the last, which has no end.
+# The largest whole µs of each bucket except the last, which is unbounded.
 BOUNDS_US = tuple(
     ORDINARY.bounds_us(((_FIRST + coarse + 1) << _BITS) - 1)[1]
     for coarse in range(COARSE_BUCKETS - 1)
@@ -40,7 +40,7 @@ class Coarse:
 
 
 class Tally:
-    """Counts that only rise."""
+    """A histogram whose counts only rise."""
 
     def __init__(self) -> None:
         self._counts = [0] * COARSE_BUCKETS

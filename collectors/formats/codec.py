@@ -1,4 +1,4 @@
-"""The bytes under every format of ours: LEB128 integers and byte strings behind their length."""
+"""The encoding under all our formats: LEB128 integers and length-prefixed byte strings."""
 
 import re
 from functools import lru_cache
@@ -6,11 +6,11 @@ from uuid import UUID
 
 
 class Garbled(ValueError):
-    """These bytes are not what their place says they should be."""
+    """The bytes are not in the format that is expected here."""
 
 
 def _zigzag(value: int) -> int:
-    """Small numbers of either sign stay short."""
+    """Maps signed to unsigned so that small numbers of either sign stay short."""
     return value << 1 if value >= 0 else (-value << 1) - 1
 
 
@@ -30,13 +30,13 @@ def _value(integer: bytes) -> int:
     return value
 
 
-# Bytes with the high bit go on, the first without it ends the integer.
+# Every byte of an integer but the last has its high bit set.
 _INTEGER = rb"[\x80-\xff]*+[\x00-\x7f]"
 
 
 @lru_cache(maxsize=4096)
 def _integers(count: int, places: tuple[int, ...]) -> re.Pattern[bytes]:
-    """So many in a row, with a group for each of the places: skipping at the speed of C."""
+    """A pattern for `count` integers with a group for each of `places`: skips at the speed of C."""
     pattern, after = b"", 0
     for place in places:
         pattern += b"(?:%b){%d}(%b)" % (_INTEGER, place - after, _INTEGER)
@@ -77,7 +77,7 @@ class Writer:
         self._out += value
 
     def optional(self, value: int | None) -> None:
-        """One more than the value; 0 = none."""
+        """Writes one more than the value; 0 stands for None."""
         self.varint(0 if value is None else value + 1)
 
     def optional_signed(self, value: int | None) -> None:
@@ -116,7 +116,7 @@ class Reader:
         return byte
 
     def varint(self) -> int:
-        # Most of all time spent reading is spent here: hence no calls, and the short ones first.
+        # Most decoding time is spent here: hence no calls, and short integers are tried first.
         data, start = self._data, self._at
         try:
             value = data[start]
@@ -135,7 +135,7 @@ class Reader:
         raise Garbled("an integer that does not end")
 
     def varints(self, count: int) -> list[int]:
-        """Many in one go: nearly all of a histogram is integers, most of them of one byte."""
+        """Reads many at once: a histogram is nearly all integers, most of them of one byte."""
         found: list[int] = []
         value = shift = read = 0
         for byte in self._data[self._at : self._at + count * self.MAX_VARINT_BYTES]:
@@ -156,8 +156,8 @@ class Reader:
         return found
 
     def picked(self, count: int, places: tuple[int, ...]) -> list[int]:
-        """Of the next `count` integers those at these places, which rise: the others are not worked
-        out, and none of them is too long to be skipped."""
+        """Reads the next `count` integers and returns those at `places` (ascending). The others are
+        skipped without being decoded, however long they are."""
         found = _integers(count, places).match(self._data, self._at)
         if not found:
             raise Garbled("an integer that does not end")
@@ -165,14 +165,14 @@ class Reader:
         return [_value(integer) for integer in found.groups()]
 
     def rest(self) -> bytes:
-        """What is left, and stays left."""
+        """Returns the bytes that are left without consuming them."""
         return self._data[self._at :] if self._at else self._data
 
     def skip(self, length: int) -> None:
         self._take(length)
 
     def tagged(self) -> dict[int, bytes]:
-        """All that is left: byte strings behind a tag of one byte."""
+        """Reads everything that is left: byte strings, each preceded by a one-byte tag."""
         data, end = self._data, len(self._data)
         found: dict[int, bytes] = {}
         while (at := self._at) < end:
@@ -200,7 +200,7 @@ class Reader:
         return [_unzigzag(value - 1) if value else None for value in self.varints(count)]
 
     def picked_signeds(self, count: int, places: tuple[int, ...]) -> list[int | None]:
-        # Twice as quick as calling what says the same.
+        # Inlined: twice as fast as calling the method that does the same.
         return [
             (value - 1 >> 1) ^ -(value - 1 & 1) if value else None
             for value in self.picked(count, places)

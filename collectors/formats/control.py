@@ -7,8 +7,8 @@
 `version` rises with every change; a technique's own is the document's at its last change. A
 technique that is not named is off. The writer renews `renewed_ms` every second or so: a document
 that is not renewed for a technique's lease no longer holds. It carries data only, never code:
-numbers, words, and lists and maps of them, so many and so deep. What a technique's settings may be
-is the technique's to say (`techniques.schema`); here only their size is bounded.
+numbers, words, and lists and maps of them, bounded in number and depth. Which settings are valid is
+defined by each technique (`techniques.schema`); here only their size is bounded.
 """
 
 import json
@@ -21,10 +21,10 @@ from collectors.formats.codec import Garbled
 
 MAX_BYTES = 64 * 1024
 MAX_TECHNIQUES = 32
-# In all settings of a technique together, and how many lists and maps may be inside each other.
+# Most values in all settings of a technique together, and how deep lists and maps may be nested.
 MAX_VALUES = 4_096
 MAX_DEPTH = 4
-# Whoever writes a longer lease wants that nobody can take it back by going away.
+# With a longer lease, orders would stay in force too long after their writer went away.
 MAX_LEASE_MS = 120_000
 
 Scalar = bool | int | float | str
@@ -82,7 +82,7 @@ def _wanted(value: Any) -> Wanted:
 
 
 def _values(value: Any, depth: int) -> int:
-    """How many numbers and words a setting holds; lists and maps of nothing count as one."""
+    """Returns how many numbers and words a setting holds; an empty list or map counts as one."""
     if isinstance(value, bool | str) or (isinstance(value, int | float) and isfinite(value)):
         return 1
     if not isinstance(value, list | dict):

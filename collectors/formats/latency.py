@@ -1,7 +1,7 @@
 """Record latency, or batch latency where nothing is stamped: the one place that says which.
 
-A record that is stamped anywhere in a range makes it a range of records: what batches of the same
-range took is then no latency. Where none is, every row of a batch counts as long as its batch took.
+If any record in a time range is stamped, the range has record latencies, and the durations of its
+batches are not used. If none is, every row of a batch counts with the duration of its batch.
 """
 
 from collections.abc import Iterable
@@ -19,7 +19,7 @@ class Source(StrEnum):
     NONE = "none"
 
 
-# The better, the later.
+# From worst to best.
 _BY_WORTH = (Source.NONE, Source.BATCH, Source.RECORD)
 
 
@@ -30,7 +30,7 @@ def source(stamped: bool, batches: bool) -> Source:
 
 
 def source_of(frames: Iterable[Frame], before: Source = Source.NONE) -> Source:
-    """Of a range of which these are a piece, and `before` is what its earlier pieces have."""
+    """Returns the source of a range from its next frames; `before` is that of the frames so far."""
     best = before
     for frame in frames:
         if frame.stamped:

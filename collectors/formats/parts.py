@@ -67,8 +67,8 @@ class Latencies:
 class TaskLatencies:
     """How old each record of a task was at `reference_us`, until its batch's commit is known.
 
-    Copies of a task have its stage and partition; an attempt is one of them. One attempt may say
-    several of these, as a plan may be stamped in several places.
+    All attempts of a task have the same stage and partition. One attempt may report several of
+    these, because a plan may be stamped in several places.
     """
 
     query_id: str
@@ -90,7 +90,7 @@ class Event:
 
 @dataclass(frozen=True)
 class UsedPool:
-    """A pool, and the streaming queries that use it; none is known of one for batch jobs only."""
+    """A pool and the streaming queries that use it; empty if only batch jobs use it."""
 
     pool: PoolSample
     queries: frozenset[str] = frozenset()

@@ -75,7 +75,7 @@ class PoolSample:
     handed_out_again: int = 0
 
     def instance_name(self, number: int) -> str:
-        """As the pool itself calls it in its logs."""
+        """Returns the instance's name as in the pool's logs."""
         operator = self.instances[number].operator
         within = sum(each.operator == operator for each in self.instances[:number])
         return f"{self.operators[operator]}-{within}"

@@ -60,7 +60,7 @@ class Recent:
 
     @property
     def start_ms(self) -> int:
-        """Of the first bin; without any, of none."""
+        """The start of the first bin; meaningless if there are no bins."""
         return self.last_start_ms - BIN_MS * max(0, len(self.p99_us) - 1)
 
 

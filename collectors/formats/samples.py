@@ -46,7 +46,7 @@ def write(out: Writer, samples: Sequence[ExecutorSample]) -> None:
 
 
 def read(reader: Reader, only: frozenset[int] | None = None) -> tuple[ExecutorSample, ...]:
-    """With `only`, of these metrics."""
+    """Reads the samples; with `only`, just these metrics."""
     head = _head(reader)
     ids = head.ids
     if only is None:
@@ -74,14 +74,14 @@ def _measured(ids: Sequence[int], values: Sequence[int | None]) -> dict[int, int
 
 @dataclass(frozen=True)
 class _Head:
-    """Who measured what: everything before the values."""
+    """Everything before the values: the executors and the metrics they measured."""
 
     executors: tuple[tuple[str, str], ...]
     ids: tuple[int, ...]
     _places: dict[frozenset[int], tuple[tuple[int, ...], list[int]]] = field(default_factory=dict)
 
     def places(self, only: frozenset[int]) -> tuple[tuple[int, ...], list[int]]:
-        """Where among the values those of these metrics are, and which metrics an executor has."""
+        """Returns the positions of these metrics among the values, and the metrics per executor."""
         if (known := self._places.get(only)) is None:
             at = [place for place, id_ in enumerate(self.ids) if id_ in only]
             rows = range(len(self.executors))
@@ -93,15 +93,16 @@ class _Head:
         return known
 
 
-# By their first bytes: what executors are called and where they run hardly ever changes.
+# A cache of heads by their first bytes: executor names and hosts hardly ever change.
 _HEADS: dict[bytes, list[tuple[bytes, _Head]]] = {}
 _FIRST_BYTES = 24
 _MOST_FIRST_BYTES, _MOST_ALIKE = 4_096, 16
 
 
 def _head(reader: Reader) -> _Head:
-    """A head tells its own end, so bytes that begin with one that is known have the same: it is
-    read once and not twenty times a second."""
+    """Reads a head, or takes it from the cache instead of decoding it twenty times a second.
+
+    A head determines its own length, so bytes that begin with a known head have that head."""
     before = reader.rest()
     first = before[:_FIRST_BYTES]
     for data, head in _HEADS.get(first, ()):
@@ -137,6 +138,6 @@ def _read_host(reader: Reader, before: str) -> str:
 
 
 def _alike(one: str, other: str) -> int:
-    """How many characters are the same, from the start."""
+    """Returns the length of the common prefix."""
     pairs = enumerate(zip(one, other, strict=False))
     return next((at for at, (a, b) in pairs if a != b), min(len(one), len(other)))

@@ -73,7 +73,7 @@ COLLECTOR, ASKED, EXECUTORS, POOLS, WARMING_UP = range(11, 16)
 
 
 class UnknownVersion(Garbled):
-    """A frame of a Curtail that this one does not know."""
+    """A frame written by a version of Curtail that this one cannot read."""
 
 
 @dataclass(frozen=True)
@@ -131,7 +131,7 @@ class Health:
 
 _TASK_COUNTS = len(fields(TaskCounts))
 
-# Most frames have these, twenty a second: not made anew for each.
+# Shared, because most frames have exactly these and there are twenty a second.
 NO_RECORDS, HEALTHY, NO_TASKS = Histogram(), Health(), TaskCounts()
 
 
@@ -215,7 +215,7 @@ class Only:
 def decode(data: bytes, only: Only | None = None) -> Frame:
     """Raises `Garbled` (of which `UnknownVersion` is one kind) for anything but a frame.
 
-    With `only`, the rest is as if it were empty and is not looked into."""
+    With `only`, all other sections are returned empty and are not decoded."""
     reader = Reader(data)
     if reader.byte() != MAGIC:
         raise Garbled("not a frame")
@@ -336,5 +336,5 @@ def write_health(out: Writer, health: Health) -> None:
 
 
 def read_health(reader: Reader) -> Health:
-    """A total that an earlier Curtail did not keep yet is 0; new ones go to the end."""
+    """Reads the totals; one that an older version did not write is 0. New ones go to the end."""
     return Health(*(reader.varint() if reader.left else 0 for _ in fields(Health)))

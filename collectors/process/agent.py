@@ -1,10 +1,10 @@
-"""The control agent: from what is asked of the jobs of one application to what its probe holds.
+"""The control agent: turns the control documents of an application's jobs into orders.
 
 Documents come in (`hear`), one *edition* of orders for the whole application goes out to the
-driver's JVM, and every JVM says which edition it holds and what it refused. What is true of each
-technique then rides on the job's frames. Time is an argument.
+driver's JVM, and every JVM reports which edition it holds and what it refused. The resulting state
+of each technique is sent with the job's frames. Time is an argument.
 
-Three leases make sure that nothing stays switched on because somebody went away: the server
+Three leases make sure that nothing stays switched on after a process went away: the server
 renews the document (a technique's lease), this process renews the edition (`LEASE_MS`, kept by the
 driver), and the driver's replies renew it for the executors (the same, kept by each of them).
 """
@@ -26,14 +26,14 @@ from techniques.schema import SettingFault
 
 LEASE_MS = 10_000
 RENEW_MS = 2_000
-# An executor that has not sent a part for this long need not agree.
+# An executor that has not sent a part for this long is not waited for.
 GONE_MS = 3_000
 WHY_CHARS = 200
 
 
 @dataclass(frozen=True)
 class Status:
-    """What one JVM says it holds."""
+    """The edition that one JVM reports to hold."""
 
     edition: int
     refused: dict[int, str]
@@ -56,7 +56,7 @@ class _Numbered:
 
 @dataclass(frozen=True)
 class _Outcome:
-    """Of one technique of one job: the orders it led to, or why it led to none."""
+    """The orders that one technique of one job led to, or the reason why there are none."""
 
     orders: tuple[_Numbered, ...] = ()
     refused: str = ""
@@ -94,7 +94,7 @@ class Agent:
 
     @property
     def idle(self) -> bool:
-        """Nothing was ever asked: the probe need not be told anything."""
+        """Whether nothing was ever asked, so that the probe needs no edition."""
         return not any(job.document.version for job in self._jobs.values())
 
     def start(self, job_id: str, query_id: str, run_id: str) -> None:
@@ -109,7 +109,7 @@ class Agent:
             self._compose(now_ms)
 
     def hear(self, job_id: str, data: bytes, now_ms: int) -> None:
-        """A document as it is in Redis now. Raises `Garbled`; the one before stays in force."""
+        """Takes a document from Redis. If it raises `Garbled`, the previous one stays in force."""
         job = self._jobs.get(job_id)
         if job is None:
             return
@@ -128,7 +128,7 @@ class Agent:
         self._facts.executor(executor_id, host)
 
     def left(self, executor_id: str) -> None:
-        """Spark removed the executor: nobody waits for its word any more."""
+        """Forgets an executor that Spark removed, so that its answer is not waited for."""
         self._seen_ms.pop(executor_id, None)
         self._status.pop(executor_id, None)
         self._facts.executor_left(executor_id)
@@ -137,7 +137,7 @@ class Agent:
         self._status[executor_id] = status
 
     def tell(self, now_ms: int) -> bytes | None:
-        """What the driver's JVM is to hear now: a new edition, or the same again as a renewal."""
+        """Returns what to send to the driver's JVM: a new edition, or the same as a renewal."""
         if self.idle and not self._changed:
             return None
         self._compose(now_ms)
@@ -149,7 +149,7 @@ class Agent:
         return json.dumps(edition, separators=(",", ":")).encode()
 
     def asked(self, job_id: str, now_ms: int) -> Asked | None:
-        """For the job's next frame; None while nothing was ever asked of it."""
+        """Returns the control section of the job's next frame; None if nothing was ever asked."""
         job = self._jobs.get(job_id)
         if job is None or not job.document.version:
             return None
@@ -177,14 +177,14 @@ class Agent:
         return Applied(name, wanted.mode, state, wanted.version, because[:WHY_CHARS])
 
     def _waited_for(self, orders: Sequence[_Numbered], now_ms: int) -> list[str]:
-        """Who was given one of these orders and has not said yet that it holds this edition."""
+        """Returns the JVMs that got one of these orders and have not confirmed this edition yet."""
         asked = [each.order.to for each in orders]
         return sorted(
             who for who in self._behind(now_ms) if any(self._facts.reaches(to, who) for to in asked)
         )
 
     def _behind(self, now_ms: int) -> Iterator[str]:
-        """Every JVM that has not said yet that it holds this edition, the driver among them."""
+        """Yields every JVM, including the driver, that has not confirmed this edition yet."""
         for who, seen_ms in self._seen_ms.items():
             status = self._status.get(who)
             holds = status is not None and status.edition == self._edition
@@ -199,13 +199,13 @@ class Agent:
                         yield f"{who}: {status.refused[each.number]}"
 
     def _compose(self, now_ms: int) -> None:
-        """Makes a new edition where what is in force leads to other orders than before."""
+        """Makes a new edition if the documents in force lead to other orders than before."""
         in_force = self._in_force(now_ms)
         runs = [job.run_id for job in self._jobs.values()]
         composed_of = (in_force, runs, self._facts.version)
         if composed_of == self._composed_of:
             return
-        # The first one is told even if it is empty: an earlier collector may have told more.
+        # The first edition is sent even if it is empty: an earlier collector may have sent orders.
         is_first = self._composed_of is None
         self._composed_of = composed_of
         arbitration = Arbitration()
@@ -230,7 +230,7 @@ class Agent:
             self._changed = True
 
     def _precedence(self, asked: tuple[str, str, Wanted]) -> tuple[bool, int, str, str]:
-        """Who has a resource keeps it; among the others the one asked first comes first."""
+        """Sort key: techniques that already have orders come first, then those asked earlier."""
         job_id, name, wanted = asked
         has_orders = bool(self._jobs[job_id].outcomes.get(name, _Outcome()).orders)
         return not has_orders, wanted.version, job_id, name
@@ -244,7 +244,7 @@ class Agent:
         ]
 
     def _realized(self, job: _Job, name: str, wanted: Wanted) -> _Outcome:
-        """Whatever a technique's code does in the user's driver, frames go on."""
+        """Returns the technique's orders; any exception in its code becomes a refusal."""
         technique = self._techniques.techniques.get(name)
         if technique is None:
             return _Outcome(refused=f"this job's Curtail does not know {name}")

@@ -1,4 +1,4 @@
-"""What is said of each job every second: who it is, how it does, and what the collector takes.
+"""Announces each job every second: its identity, its pulse, and the collector's own load.
 
 A run is announced from its start until its last window has closed, when its totals are final.
 """
@@ -43,13 +43,13 @@ class Announcer:
         self._resident: int | None = None
 
     def start(self, query_id: str, announcement: Announcement) -> None:
-        """A query has one run at a time, and a name of which it may have had another before."""
+        """Announces a new run; it replaces the query's earlier one, which may have another name."""
         self._runs = {job: run for job, run in self._runs.items() if run.query_id != query_id}
         self._runs[announcement.job_id] = run = _Run(query_id, announcement)
         self._announce(run, announcement.heartbeat_ms)
 
     def end(self, run_id: str, ended_ms: int, reason: str, now_ms: int) -> str | None:
-        """The job that ended, where it is still this run of it."""
+        """Announces the end of a run; returns its job id, or None if the run is not known."""
         for job_id, run in self._runs.items():
             if run.announced.run_id == run_id:
                 reason = reason[:END_REASON_CHARS]
@@ -59,7 +59,7 @@ class Announcer:
         return None
 
     def close(self, run_id: str, now_ms: int) -> None:
-        """The last window of the run has closed."""
+        """Announces the final totals of a run whose last window has closed, and forgets it."""
         for job_id, run in list(self._runs.items()):
             if run.announced.run_id == run_id:
                 self._announce(run, now_ms)

@@ -1,4 +1,4 @@
-"""Who owns what: a resource of a job that two techniques want belongs to the one asked first."""
+"""Resource ownership: if two techniques of a job claim a resource, the first one asked gets it."""
 
 from collections.abc import Iterable
 
@@ -6,13 +6,13 @@ from techniques.orders import Claim
 
 
 class Arbitration:
-    """Of one edition: made anew whenever orders are composed, in the order in which they count."""
+    """The claims of one edition. A new object is made per edition; claim in order of precedence."""
 
     def __init__(self) -> None:
         self._owners: dict[tuple[str, str], tuple[str, str]] = {}
 
     def claim(self, job_id: str, technique: str, claims: Iterable[Claim]) -> str:
-        """Takes all of the claims or none: the empty string, or why not."""
+        """Grants all of the claims or none; returns "" if granted, otherwise the reason."""
         wanted = {self._key(job_id, claim): claim for claim in claims}
         for key, claim in wanted.items():
             owner = self._owners.get(key)

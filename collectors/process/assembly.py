@@ -1,4 +1,4 @@
-"""From what executors and the driver say to frames, one per job and 50 ms window.
+"""Assembles frames, one per job and 50 ms window, from the messages of executors and driver.
 
 Time is an argument. A window closes 200 ms after its end. What comes later is merged into the next
 open window where it is a fact about a batch or an interval, and counted as late where it is a
@@ -39,17 +39,17 @@ from collectors.process.warm_up import WarmUp
 CLOCK_AHEAD = BY_NAME["clock_ahead_us"].id
 
 CLOSES_AFTER_MS = 200
-# After a stall of the collector the windows in between are made up to this many, then skipped.
+# After a stall of the collector, at most this many missed windows are made; the rest are skipped.
 MOST_WINDOWS_AT_ONCE = 400
-# What an executor's clock may be ahead; beyond that a part's window is not to be believed.
+# How far an executor's clock may be ahead; a part whose window is further ahead is rejected.
 FUTURE_MS = 5_000
-# What one window of one job may bring; more is dropped and counted.
+# Limit for one window of one job; more are dropped and counted.
 MOST_ACTIVITIES = 2_000
 
 
 @dataclass(frozen=True)
 class Running:
-    """A query that runs: which job it is, and under which run."""
+    """A running query, with its job and its run."""
 
     query_id: str
     run_id: str
@@ -58,7 +58,7 @@ class Running:
 
 
 class Closed(NamedTuple):
-    """What one window brought for one job."""
+    """The content of one closed window of one job."""
 
     job_id: str
     frame: Frame
@@ -106,7 +106,7 @@ class Assembler:
         self._scheduling = Scheduling()
 
     def start(self, running: Running) -> bool:
-        """False where it is told twice, as a new collector is told of everything."""
+        """Returns False if the run is already known: a new collector is told of all runs again."""
         if before := self._jobs.get(running.query_id):
             if before.running == running:
                 return False
@@ -115,13 +115,13 @@ class Assembler:
         return True
 
     def terminate(self, query_id: str, run_id: str, now_ms: int) -> None:
-        """The windows up to now still get their frames: the last batch is in one of them."""
+        """Ends a run. Windows up to now still get frames: the last batch is in one of them."""
         job = self._jobs.get(query_id)
         if job and job.running.run_id == run_id:
             job.last_window = now_ms // WINDOW_MS
 
     def over(self) -> list[str]:
-        """The runs whose last window has closed since this was asked."""
+        """Returns the runs whose last window has closed since the previous call."""
         over, self._over = self._over, []
         return over
 
@@ -181,7 +181,7 @@ class Assembler:
     def close(
         self, now_ms: int, dropped_frames: int, unreadable_messages: int = 0
     ) -> Iterator[Closed]:
-        """All windows that ended 200 ms ago or more, oldest first."""
+        """Closes all windows that ended 200 ms ago or more, oldest first."""
         lost = self._lost(dropped_frames, unreadable_messages)
         last = (now_ms - CLOSES_AFTER_MS) // WINDOW_MS - 1
         if last - self._next_window >= MOST_WINDOWS_AT_ONCE:
@@ -244,7 +244,7 @@ class Assembler:
         job = self._jobs.get(task.query_id)
         if not job:
             return
-        # A run that failed begins anew with the same batch: what the last one counted is not of it.
+        # After a failure a new run repeats the same batch; do not mix in the failed run's counts.
         is_of_this_run = task.reference_us >= job.running.started_ms * 1000
         if not is_of_this_run or not job.uncommitted.add(task):
             job.late_parts += 1
@@ -253,7 +253,7 @@ class Assembler:
         try:
             if event.source == EventSource.GC:
                 pause = gc_pauses.pause(event, executor_id)
-                # Nothing on that executor ran meanwhile, whichever query it was for.
+                # A GC pause stops everything on that executor, so it counts for every query.
                 for job in self._jobs.values():
                     self._keep(job, pause)
             elif event.source == EventSource.LEVERS:
@@ -309,7 +309,7 @@ class Assembler:
                 del self._jobs[query_id]
 
     def _skip_to(self, window: int) -> None:
-        """What is lost with the windows in between is counted; their batches come in this one."""
+        """Skips windows after a stall: counts what is lost, and moves their batches to `window`."""
         before = [self._windows.pop(at) for at in sorted(self._windows) if at < window]
         kept = self._window(window).batches
         for query_id, job in self._jobs.items():

@@ -63,7 +63,7 @@ class Collector:
             self._unreadable(error)
 
     def hear(self, job_id: str, document: bytes) -> None:
-        """What Redis holds for this job; called by the thread that ships, five times a second."""
+        """Takes a job's control document; called by the shipping thread five times a second."""
         if self._documents.get(job_id) == document:
             return
         self._documents[job_id] = document
@@ -71,7 +71,7 @@ class Collector:
             with self._lock:
                 self._agent.hear(job_id, document, self._now_ms())
         except Exception as error:
-            # Whatever it is, the thread that calls this ships the frames and must go on.
+            # Catches everything: the calling thread also ships the frames and must not die.
             self._unreadable(error)
 
     def tick(self) -> None:

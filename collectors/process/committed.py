@@ -1,10 +1,10 @@
 """Committed latency: from a record's event time to the commit of its micro-batch.
 
 A task cannot know when its batch will be committed. It counts how old each record was at one moment
-of its own, the reference; the rest of the way, commit − reference, is the same for all its records
-and is added here when Spark's progress has told the commit. The reference falls out of the sum, so
-an executor's clock does no harm. The order is free: tasks may come before or after the progress,
-as long as they come before the batch's window is closed.
+of its own, the reference. The remaining time, commit − reference, is the same for all its records
+and is added here when Spark's progress event reports the commit. The reference cancels out, so a
+wrong clock on an executor does no harm. Tasks may arrive before or after the progress event, as
+long as they arrive before the batch's window is closed.
 """
 
 from array import array
@@ -17,7 +17,7 @@ from collectors.formats.buckets import FINE, ORDINARY, Histogram, index_of
 from collectors.formats.parts import TaskLatencies
 from collectors.formats.wire import Batch
 
-# Of one run, a filled bucket weighing one: at most 7 MB, and 0.2 s of work at one commit.
+# Limit for one run, where each filled bucket counts as one: 7 MB, and 0.2 s of work per commit.
 MOST_WEIGHT = 500_000
 WEIGHT_OF_A_TASK = 20
 
@@ -25,7 +25,7 @@ _AGES_US = tuple(int(FINE.middle_us(index)) for index in range(FINE.buckets))
 
 
 class _Ages(NamedTuple):
-    """A task's histogram, ascending, in a fraction of a dict's memory."""
+    """A task's histogram as sorted arrays, which take a fraction of a dict's memory."""
 
     reference_us: int
     indexes: "array[int]"
@@ -39,13 +39,13 @@ class _Ages(NamedTuple):
 @dataclass
 class _Held:
     ages: list[_Ages] = field(default_factory=list)
-    # The attempt that speaks for a stage's partition: who came first.
+    # (stage, partition) → the attempt whose records count: the first that arrived.
     attempts: dict[tuple[int, int], int] = field(default_factory=dict)
     weight: int = 0
 
 
 class Uncommitted:
-    """What the tasks of one run counted, by batch, until the batch is told."""
+    """Record ages counted by the tasks of one run, kept by batch until the batch is committed."""
 
     def __init__(self) -> None:
         self._held: dict[int, _Held] = {}
@@ -54,7 +54,7 @@ class Uncommitted:
         self.lost_records = 0
 
     def add(self, task: TaskLatencies) -> bool:
-        """False if it comes too late: its batch has been told without it."""
+        """Returns False if the task comes too late: its batch was already committed without it."""
         if task.batch_id <= self._told:
             return False
         weight = WEIGHT_OF_A_TASK + len(task.ages.counts)
@@ -71,7 +71,7 @@ class Uncommitted:
         return True
 
     def commit(self, batches: Iterable[Batch]) -> Histogram:
-        """What the records of these batches took. Called once per batch, in Spark's order."""
+        """Returns the batches' committed latencies. Call once per batch, in Spark's order."""
         counts: dict[int, int] = defaultdict(int)
         for batch in batches:
             for ages in self._take(batch.batch_id):
@@ -80,7 +80,7 @@ class Uncommitted:
 
     def _take(self, batch_id: int) -> list[_Ages]:
         self._told = max(self._told, batch_id)
-        # Batches follow each other: what Spark said of an earlier one has not reached us.
+        # Batches are committed in order: the progress event of an earlier one never reached us.
         for missed in [held for held in self._held if held < batch_id]:
             self._lose(self._pop(missed))
         return self._pop(batch_id)
@@ -106,7 +106,7 @@ def _add_committed(ages: _Ages, commit_us: int, counts: dict[int, int]) -> None:
     at, highest_us = 0, -1
     for index, count in zip(ages.indexes, ages.counts, strict=True):
         us = _AGES_US[index] + later_us
-        # Ascending, and several fine buckets go into one: it is looked up once for all of them.
+        # Ages ascend and several fine buckets fall into one coarse bucket: look it up only once.
         if us > highest_us:
             at = index_of(us)
             highest_us = ORDINARY.bounds_us(at)[1]

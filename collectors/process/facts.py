@@ -1,4 +1,4 @@
-"""What the driver knows of its application: executors, operator pools, where state partitions are.
+"""The driver's knowledge of its application: executors, operator pools, places of state partitions.
 
 Realizers get it as a frozen `JobFacts`. `version` rises whenever something changes that a realizer
 could see, so that orders are composed anew then and only then.
@@ -13,7 +13,7 @@ from techniques.orders import Address, ExecutorFacts, JobFacts, Place, PoolFacts
 K = TypeVar("K")
 V = TypeVar("V")
 
-# Spark's name for it; in local mode the driver is the one executor too.
+# The executor id that Spark gives the driver; in local mode the driver is the only executor.
 DRIVER = "driver"
 
 

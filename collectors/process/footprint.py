@@ -1,4 +1,4 @@
-"""What this process takes of the machine."""
+"""CPU time and memory used by this process."""
 
 import os
 import time
@@ -9,12 +9,12 @@ _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 
 
 def cpu_us() -> int:
-    """Used so far, by all threads."""
+    """CPU time used so far by all threads."""
     return time.process_time_ns() // 1_000
 
 
 def resident_bytes() -> int | None:
-    """None where there is no /proc."""
+    """Resident memory; None where there is no /proc."""
     try:
         return int(_STATM.read_bytes().split()[1]) * _PAGE_BYTES
     except (OSError, ValueError, IndexError):

@@ -16,7 +16,7 @@ MAX_PAYLOAD = 16 * 1024 * 1024
 
 
 class MessageKind(IntEnum):
-    # The driver's plugin was sent something of this Java class, which is no part.
+    # The driver's plugin received an object that is not a part; the payload names its Java class.
     FOREIGN = 0
     HELLO = 1
     PART = 2
@@ -36,7 +36,7 @@ class Message:
 
 
 class Inbox:
-    """Cuts into messages what a pipe hands out: whole ones, halves, many at once."""
+    """Splits the bytes read from a pipe into messages; one read may hold many, or half of one."""
 
     def __init__(self) -> None:
         self._rest = b""
@@ -55,7 +55,7 @@ class Inbox:
 
 
 def write(stream: BinaryIO, edition: bytes) -> None:
-    """To the JVM. It may have gone: then our input ends too, and that is where we notice."""
+    """Sends an edition to the JVM. If the JVM is gone, our input ends too: it is noticed there."""
     with suppress(BrokenPipeError):
         stream.write(len(edition).to_bytes(4, "big") + edition)
 
@@ -63,6 +63,6 @@ def write(stream: BinaryIO, edition: bytes) -> None:
 def _length(head: bytes) -> int:
     length = int.from_bytes(head, "big")
     if length > MAX_PAYLOAD:
-        # The two sides have lost step; only a new pipe puts that right.
+        # The two sides disagree on where a message begins; only a new pipe repairs that.
         raise ConnectionError(f"a message of {length} bytes on the link")
     return length

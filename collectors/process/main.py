@@ -45,7 +45,7 @@ def main() -> int:
 
 
 def _back_to_the_jvm() -> BinaryIO:
-    """Standard output, kept for ourselves: what anybody else prints goes where errors go."""
+    """Returns the pipe to the JVM (standard output); whatever is printed goes to stderr instead."""
     back = os.fdopen(os.dup(sys.stdout.fileno()), "wb", buffering=0)
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     return back

@@ -1,9 +1,9 @@
-"""The collector's two duties on one thread: to read what the driver says, and to close windows.
+"""The collector's main loop, on one thread: reads the driver's messages and closes windows.
 
 Every wake-up of an idle Python process costs more than the work it finds: caches are cold, and a
-second thread would wait for the first one's lock. So windows are closed two at a time, by the first
-message that comes when it is time, which is the next window's part; where none comes, by the clock,
-a little later.
+second thread would wait for the first one's lock. So windows are closed two at a time, when the
+first message arrives after they are due (usually the next window's part). If no message arrives, a
+timeout closes them a little later.
 """
 
 import os
@@ -22,7 +22,7 @@ AT_ONCE_BYTES = 1 << 16
 def serve(
     fd: int, handle: Callable[[Message], None], tick: Callable[[], None], now_ms: Callable[[], int]
 ) -> None:
-    """Until the pipe's end."""
+    """Handles messages and calls `tick` when due; returns when the pipe is closed."""
     inbox = Inbox()
     ticked = now_ms() // TICK_MS
     while True:

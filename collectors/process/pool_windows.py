@@ -1,4 +1,4 @@
-"""The pools of one window, as all executors of an application told them."""
+"""Merges what the executors of an application reported about pools in one window."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -9,10 +9,10 @@ from collectors.formats.pools import InstanceSample, PoolSample, Sent
 
 
 def joined(told: Iterable[UsedPool]) -> tuple[UsedPool, ...]:
-    """Each pool once, by name and host.
+    """Returns each pool once, by name and host.
 
-    Of a host one executor tells at a time, so two that tell of a pool in one window tell of
-    different parts of it: the levels are those that came last, the amounts are of both.
+    Only one executor of a host reports a pool at a time. So if two report it in one window, they
+    report different parts of the window: levels are taken from the later one, amounts are added.
     """
     found: dict[tuple[str, str], UsedPool] = {}
     for used in told:
@@ -24,13 +24,14 @@ def joined(told: Iterable[UsedPool]) -> tuple[UsedPool, ...]:
 
 
 def used_by(query_id: str, pools: Iterable[UsedPool]) -> tuple[PoolSample, ...]:
-    """A pool that several queries use is each one's, whole: chunks do not say whose they are."""
+    """Returns the query's pools. A shared pool counts in full for each query that uses it, because
+    chunks do not say which query they belong to."""
     return tuple(used.pool for used in pools if query_id in used.queries)
 
 
 def _both(before: PoolSample, last: PoolSample) -> PoolSample:
     if [one.operator for one in before.instances] != [one.operator for one in last.instances]:
-        return last  # a pool that was made anew, and otherwise
+        return last  # the pool was replaced by one with other operators
     chunks: dict[tuple[int, int], int] = {}
     for sent in (*before.sent, *last.sent):
         pair = (sent.instance, sent.source)

@@ -1,7 +1,7 @@
-"""Takes the pulse of one run from the frames it gives. Time is that of the windows.
+"""Computes the pulse of one run from its frames. Time is that of the windows.
 
-Once per window counts are poured together as they come; all else waits for the heartbeat, because
-a window comes twenty times as often.
+Per window, counts are only added up; everything else waits for the heartbeat, because windows come
+twenty times as often.
 """
 
 from collections import deque
@@ -24,7 +24,7 @@ class PulseTaker:
         # Since the last heartbeat.
         self._new_processed: dict[int, int] = {}
         self._new_committed: dict[int, int] = {}
-        # Of the open bin: records, and what stands in for them where none is stamped.
+        # The open bin: record latencies, and batch latencies to use where no record is stamped.
         self._bin = 0
         self._bin_records: dict[int, int] = {}
         self._bin_batches: dict[int, int] = {}
@@ -36,13 +36,13 @@ class PulseTaker:
         self._warming_up = False
 
     def add(self, frame: Frame, committed: Histogram, ended: Iterable[Activity] = ()) -> None:
-        """Frames come in the order of their windows."""
+        """Adds a frame; call in the order of windows."""
         self._turn_to(frame.start_ms // BIN_MS)
         before, self._source = self._source, latency.source_of((frame,), self._source)
         if before != self._source == Source.RECORD:
-            self._recent.clear()  # those were of batches
+            self._recent.clear()  # those were batch latencies
         if frame.warming_up:
-            self._processed.add(frame.latency.counts)  # but no bin's
+            self._processed.add(frame.latency.counts)  # counts in the totals, but in no bin
         else:
             _pour(self._new_processed, frame.latency.counts)
         _pour(self._new_committed, committed.counts)
@@ -81,7 +81,7 @@ class PulseTaker:
         )
 
     def _turn_to(self, number: int) -> None:
-        """From one bin to a later one; those in between saw nothing."""
+        """Closes the open bin and opens bin `number`; bins in between are empty."""
         if number == self._bin:
             return
         if self._bin:
@@ -93,7 +93,7 @@ class PulseTaker:
         self._bin_records, self._bin_batches = {}, {}
 
     def _settle(self) -> None:
-        """What came since the last heartbeat joins the totals and the open bin."""
+        """Adds the counts since the last heartbeat to the totals and to the open bin."""
         self._processed.add(self._new_processed)
         self._committed.add(self._new_committed)
         _pour(self._bin_records, self._new_processed)

@@ -1,9 +1,8 @@
-"""The collector's only door to Redis: a bounded buffer, oldest dropped first, and a sending thread.
+"""Sends to Redis for the collector: a bounded buffer, oldest dropped first, and a sending thread.
 
-Whoever calls `ship` or `announce` never waits and never sees an error of Redis. While Redis is
-away the last minute of frames is kept; what is older is dropped and counted, and sending resumes
-by itself. An entry's id is its window, so a batch that is sent again after a lost reply adds
-nothing twice.
+`ship` and `announce` never wait and never raise an error of Redis. While Redis is unreachable the
+last minute of frames is kept; older ones are dropped and counted, and sending resumes by itself. An
+entry's id is its window, so a batch that is sent again after a lost reply adds nothing twice.
 """
 
 import logging
@@ -76,14 +75,14 @@ class Shipper:
         return len(self._waiting)
 
     def shipped(self, stream: Stream) -> int:
-        """Frames or activities of this stream that Redis has acknowledged."""
+        """Returns how many frames or activities of this stream Redis has acknowledged."""
         return self._shipped.get(stream, 0)
 
     def start(self) -> None:
         self._thread.start()
 
     def ship(self, stream: Stream, at_ms: int, payload: bytes, holds: int = 1) -> None:
-        """An entry that `holds` so many frames or activities."""
+        """Queues an entry; `holds` is the number of frames or activities in its payload."""
         with self._changed:
             if len(self._waiting) >= BUFFERED_ENTRIES:
                 self._waiting.popleft()
@@ -92,7 +91,7 @@ class Shipper:
             self._changed.notify()
 
     def announce(self, announcement: Announcement) -> None:
-        """Only the newest of each job matters."""
+        """Queues an announcement; it replaces an unsent one of the same job."""
         with self._changed:
             self._announcements[announcement.job_id] = announcement
             self._changed.notify()
@@ -104,7 +103,7 @@ class Shipper:
         self._watched -= {job_id}
 
     def stop(self, timeout_s: float) -> None:
-        """Sends what is left, as far as that goes in the time given."""
+        """Sends as much of what is queued as the timeout allows, then stops."""
         with self._changed:
             self._stopping = True
             self._changed.notify()
@@ -181,7 +180,7 @@ class Shipper:
 
 
 def write_announcement(pipeline: Any, values: Mapping[str, Any]) -> None:
-    """`values` are those of `to_hash`."""
+    """Adds the commands to `pipeline`; `values` is the result of `to_hash`."""
     pipeline.hset(keys.job(values["job_id"]), mapping=values)
     pipeline.zadd(keys.JOBS, {values["job_id"]: values["heartbeat_ms"]})
 

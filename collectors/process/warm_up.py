@@ -22,7 +22,7 @@ class WarmUp:
         self._durations_ms: deque[int] = deque(maxlen=2 * COMPARED)
 
     def add(self, duration_ms: int, end_ms: int) -> None:
-        """Batches come in the order of their ends."""
+        """Adds a finished batch; call in the order in which batches end."""
         if end_ms >= self._steady_ms:
             return
         self._durations_ms.append(duration_ms)

@@ -36,7 +36,7 @@ def compiled(name: str, sources: list[Path]) -> Path:
     java = _java()
     jar.parent.mkdir(parents=True, exist_ok=True)
     with open(jar.with_suffix(".lock"), "w") as lock:
-        # Two jobs that start together: one compiles, the other finds it done.
+        # If two jobs start together, one compiles and the other waits and finds the jar.
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not jar.exists():
             _compile(java, sources, spark_jars, jar)

@@ -29,7 +29,7 @@ _LISTED = {
 def spark_options(
     redis: str, job: str | None, existing: Mapping[str, str] | None = None
 ) -> dict[str, str]:
-    """What to set, given what is set already."""
+    """Returns the options to set, given those that are set already."""
     if urlsplit(redis).scheme not in REDIS_SCHEMES:
         raise ValueError(f"redis={redis!r} is not a Redis address such as {DEFAULT_REDIS}")
     jar = str(probe_jar())
@@ -55,7 +55,7 @@ def spark_options(
 
 
 def spark_submit_options(redis: str, job: str | None) -> list[str]:
-    """The words to put between `spark-submit` and the script."""
+    """Returns the arguments to put between `spark-submit` and the script."""
     if job and job.split() != [job]:
         # The shell splits what $(curtail conf) prints at every space, whatever we quote.
         raise ValueError(f"job={job!r}: a name without spaces, please")
@@ -64,7 +64,7 @@ def spark_submit_options(redis: str, job: str | None) -> list[str]:
 
 
 def spark_defaults(environ: Mapping[str, str] = os.environ) -> dict[str, str]:
-    """What conf/spark-defaults.conf sets; options given elsewhere replace it, lists included."""
+    """Reads conf/spark-defaults.conf; options given elsewhere replace these, even lists."""
     folder = environ.get("SPARK_CONF_DIR") or spark_home(environ) / "conf"
     path = Path(folder, "spark-defaults.conf")
     if not path.is_file():

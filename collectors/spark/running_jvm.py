@@ -1,4 +1,4 @@
-"""The JVM that a PySpark program drives already, as one that `spark-submit` started.
+"""The JVM that is already running when a PySpark program starts, as under `spark-submit`.
 
 Its class path is fixed by then, and no option of a session changes it.
 """
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def running_jvm() -> "JVMView | None":
-    """None where PySpark has yet to start a JVM, which then gets the session's options."""
+    """Returns the running JVM; None if PySpark starts one later, with the session's options."""
     from pyspark import SparkContext  # only where a Spark application runs
 
     if not SparkContext._gateway and "PYSPARK_GATEWAY_PORT" not in os.environ:
@@ -21,14 +21,14 @@ def running_jvm() -> "JVMView | None":
 
 
 def submitted_options(jvm: "JVMView") -> dict[str, str]:
-    """What the session's own options replace: those of `spark-submit`, lists included."""
+    """Returns the options of `spark-submit`. The session's own options replace them, even lists."""
     properties: Any = jvm.System.getProperties()
     names = [str(name) for name in properties.stringPropertyNames()]
     return {name: properties.getProperty(name) for name in names if name.startswith("spark.")}
 
 
 def loads(jvm: "JVMView", class_name: str, jar: str) -> bool:
-    """Whether the JVM finds the class, once the jar is among those that `--jars` would bring."""
+    """Whether the JVM can load the class; if not at first, adds the jar as `--jars` would."""
     from py4j.protocol import Py4JError
 
     loader: Any = jvm.Thread.currentThread().getContextClassLoader()

@@ -1,4 +1,4 @@
-"""`instrument()`: a Spark session that is seen."""
+"""`instrument()`: adds the probe to a Spark session."""
 
 import logging
 from typing import TYPE_CHECKING
@@ -32,7 +32,7 @@ def instrument(
     except BuildFault as fault:
         return _unseen(builder, str(fault))
     if jvm and not loads(jvm, PLUGIN, str(probe_jar())):
-        # Spark would end the application for want of a plugin that it was told to load.
+        # If told to load a plugin that it cannot find, Spark would end the application.
         return _unseen(builder, "its JVM runs already and cannot load the probe")
     for key, value in options.items():
         builder = builder.config(key, value)
@@ -40,6 +40,6 @@ def instrument(
 
 
 def _unseen(builder: "SparkSession.Builder", why: str) -> "SparkSession.Builder":
-    """A dashboard is missing then, not the user's job."""
+    """Warns and returns the builder unchanged: the job must run even if it cannot be observed."""
     log.warning("curtail: this job runs unseen: %s", why)
     return builder

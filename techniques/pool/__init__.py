@@ -9,7 +9,7 @@ __all__ = ["pooled"]
 
 
 def __getattr__(name: str) -> Any:
-    # Rings are used by processes that need neither Arrow nor Spark, a second of imports each.
+    # Imported lazily: processes that only use rings need neither Arrow nor Spark (1 s each).
     if name == "pooled":
         from techniques.pool.on_spark import pooled
 

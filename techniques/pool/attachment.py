@@ -1,6 +1,6 @@
-"""One task's hold on a running pool: a slot of the page, and the ring its results come back by.
+"""One task's attachment to a running pool: a slot of the page, and the ring for its results.
 
-A Python worker of Spark lives longer than a task; what it has is lent to its next task.
+A Python worker of Spark outlives a task; its attachment is reused by its next task.
 """
 
 import os
@@ -36,8 +36,8 @@ class Attachment:
             self.page.words[self.at + SlotWord.PID] = 0
             self.page.close()
             raise
-        # The number of the chunk sent last: goes on from task to task, so that what comes late for
-        # an earlier task is nobody's.
+        # The number of the last chunk sent. It is not reset between tasks, so that a late result
+        # for an earlier task matches no chunk.
         self.chunk = 0
         self.dispatcher = Dispatcher(self.page, self.where, 0)
 
@@ -48,7 +48,7 @@ class Attachment:
         self.page.words[HeaderWord.LAST_USE] = time.monotonic_ns()
 
     def close(self) -> None:
-        """Gives the slot back; whoever works on a chunk of ours finds nobody waiting for it."""
+        """Frees the slot; instances that work on its chunks then drop the results."""
         words = self.page.words
         words[self.at + SlotWord.CHUNKS] = words[self.at + SlotWord.BYTES] = 0
         words[self.at + SlotWord.PID] = 0
@@ -99,7 +99,7 @@ def returned(application: str, plan: Plan, attachment: Attachment) -> None:
 
 
 def forgotten() -> None:
-    """Closes what is kept for next tasks; for programs that go on without the pool."""
+    """Closes the attachments kept for later tasks, for programs that go on without the pool."""
     for kept in _lent.values():
         while kept:
             kept.pop().close()

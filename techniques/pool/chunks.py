@@ -25,7 +25,7 @@ HEAD = struct.Struct("<QQIIHHHHQ")
 CHUNK, RESULT, ERROR = range(3)
 
 Part = bytes | memoryview
-# Schemas are few; a job that makes up new ones all the time must not fill memory.
+# Schemas are few; the limit is for a job that makes new ones all the time.
 KNOWN_SCHEMAS = 64
 
 
@@ -56,13 +56,13 @@ def unpacked(body: bytes | memoryview) -> tuple[Head, memoryview]:
 
 
 def cut(batch: pa.RecordBatch, rows: int) -> Iterator[pa.RecordBatch]:
-    """Slices of at most so many rows, without copying; an empty batch is one chunk."""
+    """Yields slices of at most `rows` rows, without copying; an empty batch gives one chunk."""
     for at in range(0, max(1, batch.num_rows), rows):
         yield batch.slice(at, rows)
 
 
 def written(batch: pa.RecordBatch) -> tuple[int, list[Part]]:
-    """Length of the schema, and what goes behind the head."""
+    """Returns the length of the schema, and the parts that follow the head."""
     schema = _schema_bytes(batch.schema)
     if schema is None:
         sink = pa.BufferOutputStream()
@@ -89,7 +89,7 @@ def size(parts: Sequence[Part]) -> int:
 
 @lru_cache(KNOWN_SCHEMAS)
 def _schema_bytes(schema: pa.Schema) -> bytes | None:
-    """None where a batch is not whole without the dictionaries that a stream sends before it."""
+    """Returns the schema; None if the batch needs dictionaries, which only a stream carries."""
     if any(_has_dictionary(field.type) for field in schema):
         return None
     return bytes(schema.serialize())

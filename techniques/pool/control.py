@@ -1,4 +1,4 @@
-"""The pools of this host, and the word by which a running one is steered."""
+"""Finds the running pools of this host and changes their policy."""
 
 import os
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ class RunningPool:
     where: str
 
     def page(self) -> Page:
-        """To be closed by the caller."""
+        """Opens the pool's page; the caller must close it."""
         return Page.attach(os.path.join(self.where, "page"))
 
     def policy(self) -> str:
@@ -24,7 +24,7 @@ class RunningPool:
             page.close()
 
     def switch(self, policy: str) -> int:
-        """Puts a policy in force from the next chunk on; the version of the control word."""
+        """Puts a policy in force from the next chunk on; returns the control word's version."""
         number = number_of(policy)
         page = self.page()
         try:
@@ -34,7 +34,7 @@ class RunningPool:
 
 
 def running(application: str, name: str) -> RunningPool | None:
-    """The application's pool of this name on this host, if it is up."""
+    """Returns the application's pool of this name on this host, if it is running."""
     for folder in meeting_root().glob(f"{space()}-{application}-{name}-*"):
         where = Meeting(folder).current()
         if where is not None and os.path.exists(os.path.join(where, "page")):

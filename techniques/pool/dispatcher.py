@@ -1,4 +1,4 @@
-"""The way to the instances of one operator: which of them, by the policy in force, and its ring."""
+"""Sends chunks to the instances of one operator, chosen by the policy in force, by their rings."""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -13,7 +13,7 @@ from techniques.pool.policies import Policy, policy
 
 
 class Given(NamedTuple):
-    """To whom a chunk went: one life of one instance."""
+    """The receiver of a chunk: an instance and its incarnation."""
 
     instance: int
     incarnation: int
@@ -46,7 +46,7 @@ class Dispatcher:
         return found.ring.depth() if found else 0
 
     def give(self, parcel: Parcel, timeout_s: float = 0) -> Given | None:
-        """None when nobody is ready, or the one whose turn it is has no room.
+        """Sends a chunk. None if no instance is ready, or the chosen one has no room.
 
         The choice stands until there is room, as in the papers' systems; it is made again when the
         instance is gone or the policy is changed.
@@ -70,7 +70,7 @@ class Dispatcher:
         self._open.clear()
 
     def obey(self) -> int:
-        """Reads the control word; its version. A new version is a policy that starts anew."""
+        """Reads the control word, returns its version; a new version resets the policy's state."""
         version, number = self._page.control
         if version != self._version:
             self._version, self._policy, self._chosen = version, policy(number), None
@@ -84,7 +84,7 @@ class Dispatcher:
                 del self._open[instance]
                 found.ring.close()
             found = None
-            # The file of an instance that died this moment is gone already.
+            # If the instance died just now, its file is already gone.
             with suppress(FileNotFoundError, NotARing):
                 ring = Ring.attach(ring_path(self._where, instance, incarnation))
                 found = self._open[instance] = _Open(incarnation, ring)

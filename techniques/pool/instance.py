@@ -1,8 +1,8 @@
 """One long-lived instance of an operator: takes chunks from its ring, one after the other.
 
 It never waits for room. A result that the next ring has no room for is *parked*, and the instance
-goes on taking chunks; as every consumer always consumes, no circle of full rings can stand still.
-What is parked is bounded by the windows of the tasks: none has more chunks in the pool than that.
+goes on taking chunks. As every consumer always consumes, a cycle of full rings cannot deadlock. The
+number of parked results is bounded by the windows of the tasks.
 """
 
 import ctypes
@@ -39,7 +39,7 @@ IDLE_S = 0.1
 
 
 def run(where: str, plan: Plan, page: Page, number: int) -> int:
-    """The life of the process that the supervisor forked; its exit status."""
+    """Runs the process that the supervisor forked; returns its exit status."""
     _bound_to(os.getppid(), page.supervisor.pid)
     name = f"{plan.name}/{plan.instance_name(number)}"
     os.environ[INSTANCE_VARIABLE] = plan.instance_name(number)
@@ -87,14 +87,14 @@ class Instance:
                 try:
                     self._take(message.body)
                 except Garbled as fault:
-                    # Its task will miss it only if it was one; nothing else can be done about it.
+                    # If it was a chunk, its task will miss it; nothing can be done about it here.
                     words[at + InstanceWord.FAILED] += 1
                     say(self._name, f"a message is dropped: {fault}")
             if self._parked:
                 self._unpark()
 
     def _obey(self) -> None:
-        """Notes the control word, also if there is no operator behind this one to choose for."""
+        """Records the control word's version, even if this is the last operator of the chain."""
         version = self._page.control[0] if self._next is None else self._next.obey()
         self._page.words[self._at + InstanceWord.CONTROL_SEEN] = version
 
@@ -150,7 +150,7 @@ class Instance:
             ),
             parts,
         )
-        # Behind what is parked, or a busy task's results would overtake each other for ever.
+        # Queue behind parked results, or later results of a busy task would overtake them forever.
         if self._parked or not self._deliver(parcel):
             self._parked.append(parcel)
             self._page.words[self._at + InstanceWord.PARKED] = len(self._parked)
@@ -163,14 +163,14 @@ class Instance:
         self._page.words[self._at + InstanceWord.PARKED] = len(self._parked)
 
     def _deliver(self, parcel: Parcel) -> bool:
-        """False if it has to be tried again; what nobody waits for any more is done."""
+        """Returns False if it must be tried again; drops results that no task waits for."""
         if not self._awaited(parcel.head):
             parcel.drop()
             return True
         if parcel.head.kind == CHUNK and self._next is not None:
             given = self._next.give(parcel)
-            # One that was replaced meanwhile will not take it; if it is replaced later, the owner,
-            # who had sent the chunk before, sees that and sends it anew.
+            # If the instance was replaced meanwhile, it will not take the chunk. If it is replaced
+            # later, the owning task notices, because it had sent the chunk before, and resends it.
             return given is not None and self._page.incarnation(given.instance) == given.incarnation
         ring = self._result_ring(parcel.head)
         if ring is None:
@@ -179,7 +179,7 @@ class Instance:
         return parcel.offer(ring)
 
     def _awaited(self, head: Head) -> bool:
-        """Its task may have ended, been killed, or given its slot to another."""
+        """Whether the owning task still waits: it may have ended, died, or given up its slot."""
         if head.slot >= self._page.slots:
             raise Garbled(f"no slot {head.slot}")
         at = self._page.slot(head.slot)
@@ -191,7 +191,7 @@ class Instance:
     def _result_ring(self, head: Head) -> Ring | None:
         key = (head.slot, head.generation)
         if key not in self._results:
-            # What stood in this slot before is over.
+            # Results of earlier tasks in this slot are no longer awaited.
             for old in [one for one in self._results if one[0] == head.slot]:
                 self._results.pop(old).close()
             with suppress(FileNotFoundError, NotARing):
@@ -200,14 +200,14 @@ class Instance:
 
 
 def _bound_to(parent: int, supervisor: int) -> None:
-    """Ends with its supervisor, however that ends: nobody else would ever end it."""
+    """Makes the kernel end this process when its supervisor ends: nothing else would."""
     ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     if parent != supervisor:
         os._exit(0)
 
 
 def _without_us(told: str) -> str:
-    """The user's traceback begins at the user's function."""
+    """Removes our own frames from the head of the user's traceback."""
     lines = told.splitlines(keepends=True)
     ours = [at for at, line in enumerate(lines) if line.startswith(f'  File "{__file__}"')]
     if not ours or not lines[0].startswith("Traceback"):

@@ -11,7 +11,7 @@ from techniques.pool.osrbuffer.errors import WriterLost
 from techniques.pool.osrbuffer.ring import Ring
 
 SPILLED = "spilled"
-# A message beyond this part of a ring would have to wait until the ring is nearly empty.
+# A message larger than 1/LARGE of a ring would have to wait until the ring is nearly empty.
 LARGE = 4
 
 
@@ -25,7 +25,7 @@ class Parcel:
         self._file: str | None = None
 
     def offer(self, ring: Ring, timeout_s: float = 0) -> bool:
-        """False when there was no room in time."""
+        """Tries to send; returns False if there was no room in time."""
         if self._file is None and size(self._parts) > ring.limit_bytes // LARGE:
             self._file = self._spilled()
         if self._file is None:
@@ -35,17 +35,17 @@ class Parcel:
         try:
             return ring.send(message, timeout_s=timeout_s)
         except WriterLost:
-            # The other side took us for dead while we stood still: it has not got it.
+            # The consumer took this process for dead while it was stopped, and skipped the message.
             return False
 
     def drop(self) -> None:
-        """It will not be sent any more."""
+        """Discards the message, with its spill file if there is one."""
         if self._file is not None:
             with suppress(OSError):
                 os.unlink(os.path.join(self._folder, self._file))
 
     def _spilled(self) -> str:
-        # The owner is in the name, so that what a dead task left can be found.
+        # The name contains the owner, so that the files of a dead task can be found.
         name = spill_prefix(self.head.slot, self.head.generation) + uuid.uuid4().hex
         with open(os.path.join(self._folder, name), "xb") as file:
             for part in self._parts:
@@ -54,7 +54,7 @@ class Parcel:
 
 
 def opened(folder: str, body: bytes) -> tuple[Head, memoryview]:
-    """The head and what follows it, wherever that was put."""
+    """Returns the head and the body, which may lie in a spill file."""
     head, rest = unpacked(body)
     if not head.spilled:
         return head, rest

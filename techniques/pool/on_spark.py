@@ -67,7 +67,7 @@ def pooled(
 
 
 def query_of_task() -> UUID | None:
-    """The streaming query that the Spark task of this process is of; none for a batch job's."""
+    """Returns the streaming query of this process's Spark task; None for a batch job."""
     context = TaskContext.get()
     told = context.getLocalProperty(QUERY_ID) if context else None
     try:
@@ -88,7 +88,7 @@ def made(
     policy: str = BASELINE,
     idle_s: float = 600,
 ) -> Plan:
-    """What was asked for, checked; with what was left open filled in."""
+    """Checks the arguments, fills in defaults and returns the plan."""
     stages = stages_of(operator, instances)
     number_of(policy)
     within("chunk_rows", chunk_rows, MOST_CHUNK_ROWS)

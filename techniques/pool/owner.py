@@ -1,11 +1,11 @@
 """The owner of chunks: hands them to instances, keeps each one until its result is back.
 
-Whoever dies, nothing is lost: the chunks of a dead instance are handed out again, and those of a
-pool whose supervisor died go to the next pool. Nothing is doubled either: a result whose chunk is
-not waited for any more is dropped.
+No chunk is lost when a process dies: the chunks of a dead instance are handed out again, and those
+of a pool whose supervisor died go to the next pool. No result is emitted twice either: a result
+whose chunk is no longer waited for is dropped.
 
-It never waits for room in an instance's ring without taking results meanwhile: see
-`techniques.pool.instance` for the other half of why nothing can stand still.
+It never waits for room in an instance's ring without taking results meanwhile. Together with the
+rule in `techniques.pool.instance`, this makes deadlock impossible.
 """
 
 import os
@@ -26,10 +26,10 @@ from techniques.pool.page import READY
 from techniques.pool.page_words import InstanceWord, SlotWord
 from techniques.pool.plan import Plan
 
-# How long a result is waited for before the task looks around.
+# How long to wait for a result before checking on instances and the control word.
 LOOK_S = 0.02
 RETRY_S = 0.002
-# Looking whether the supervisor lives costs a read from /proc.
+# How often to check that the supervisor lives, which costs a read from /proc.
 LOOK_UP_S = 0.1
 MOST_DEATHS = 3
 MOST_START_FAILURES = 2
@@ -44,12 +44,12 @@ class OperatorNotLoaded(Exception):
 
 
 class InstancesDied(Exception):
-    """A chunk that kills who works on it: to try for ever would stop the job without a word."""
+    """A chunk kills each instance that works on it; endless retries would hang the job silently."""
 
 
 @dataclass(frozen=True)
 class Chunk:
-    """Rows as they travel."""
+    """Rows, serialized for the ring."""
 
     schema_bytes: int
     parts: tuple[Part, ...]
@@ -70,7 +70,7 @@ class Done(NamedTuple):
 
 @dataclass
 class _Kept:
-    """A chunk of ours that is in the pool."""
+    """A chunk of this task that is in the pool."""
 
     chunk: Chunk
     held_bytes: int
@@ -87,7 +87,7 @@ class Owner:
     query: UUID | None = None
     _hold: Attachment | None = None
     _kept: dict[int, _Kept] = field(default_factory=dict)
-    # What has to be sent, the first time or anew.
+    # Numbers of the chunks to send, for the first time or again.
     _again: list[int] = field(default_factory=list)
     _done: list[Done] = field(default_factory=list)
     _lives: list[int] = field(default_factory=list)
@@ -95,16 +95,16 @@ class Owner:
     _looked_up_s: float = 0.0
     _held_bytes: int = 0
     _share_bytes: int = 0
-    # Of all chunks so far: the most bytes that came back for one byte sent.
+    # The highest ratio of result bytes to chunk bytes so far.
     _growth: float = 1.0
 
     @property
     def outstanding(self) -> int:
-        """Chunks in the pool."""
+        """The number of this task's chunks in the pool."""
         return len(self._kept)
 
     def has_room(self, chunk: Chunk, besides: int = 0) -> bool:
-        """Whether it may be handed out now; one chunk always may, or nothing would ever move.
+        """Whether the chunk may be handed out now; one always may, or nothing would ever move.
 
         `besides`: results that the caller holds back, which count like chunks in the pool.
         """
@@ -116,7 +116,7 @@ class Owner:
         )
 
     def hand_out(self, chunk: Chunk) -> int:
-        """Its number; numbers grow by one. It is sent now or, if there is no room, by `collect`."""
+        """Returns the chunk's number; they grow by one. If there is no room, `collect` sends it."""
         if self._hold is None:
             self._enter(chunk.size)
         assert self._hold is not None
@@ -132,7 +132,7 @@ class Owner:
         return number
 
     def collect(self, timeout_s: float) -> list[Done]:
-        """What has come back; waits for the first so long. Looks after the rest on the way."""
+        """Returns results, waiting up to the timeout for the first; resends chunks where needed."""
         if self._hold is None:
             return []
         self._away(False)
@@ -152,11 +152,11 @@ class Owner:
         return done
 
     def emitted(self, done: Done) -> None:
-        """The caller has let go of this result."""
+        """Gives back the memory counted for this result, which the caller emits."""
         self._count(-done.held_bytes)
 
     def leave(self) -> None:
-        """Lends the hold to the next task; chunks that a cancelled task left are nobody's."""
+        """Keeps the attachment for the next task; closes it if a cancelled task left chunks."""
         hold, self._hold = self._hold, None
         if hold is None:
             return
@@ -166,7 +166,7 @@ class Owner:
             returned(self.application, self.plan, hold)
 
     def _held_for(self, chunk: Chunk) -> int:
-        # Kept here and on its way there: twice each, the chunk and what will come of it.
+        # Chunk and expected result, twice each: one copy kept here, one on its way.
         return 2 * (chunk.size + int(chunk.size * self._growth))
 
     def _take(self, body: bytes) -> None:
@@ -184,7 +184,7 @@ class Owner:
                 raise Garbled(f"a head that makes no sense: {head}")
             result = chunks.read(head.schema_bytes, rest)
         except Garbled:
-            # If it was a result of ours, its chunk is still kept: all are asked for once more.
+            # If it was one of our results, its chunk is still kept: send all kept chunks again.
             self._again.extend(one for one in self._kept if one not in self._again)
             return
         del self._kept[head.chunk]
@@ -256,8 +256,8 @@ class Owner:
                         f"{MOST_DEATHS} instances of the pool {self.plan.name} died while they "
                         f"worked on one chunk of {blamed.chunk.rows} rows: see the executor's log"
                     )
-        # Where in a chain a chunk is, only the one knows who has it: if somebody further on died,
-        # all are sent anew. Results that come twice are dropped.
+        # We do not know which operator of the chain has a chunk now. So if an instance of a later
+        # operator died, all chunks are sent again; duplicate results are dropped.
         further_on = any(instance not in first for instance in instances)
         for number, kept in self._kept.items():
             lost = kept.given is not None and (
@@ -294,7 +294,7 @@ class Owner:
         self._share_bytes = self._share()
 
     def _change_pool(self) -> None:
-        """The supervisor is dead: its instances are, too. All that is kept goes to the next one."""
+        """Moves to the next pool after the supervisor (and so its instances) died, and resends."""
         assert self._hold is not None
         chunk = self._hold.chunk
         self._hold.close()
@@ -310,15 +310,15 @@ class Owner:
         self._count(0)
 
     def _share(self) -> int:
-        """Half of the bound is the rings'; the tasks that are at work share the other half."""
+        """This task's bytes: rings take half of the memory bound, busy tasks share the rest."""
         assert self._hold is not None
         page = self._hold.page
         busy = sum(1 for slot in page.holders() if page.words[page.slot(slot, SlotWord.CHUNKS)])
         return self.plan.memory_bytes // 2 // max(os.cpu_count() or 1, busy)
 
     def _away(self, away: bool) -> None:
-        """Whether the caller has the thread: Spark may leave a task standing for as long as it
-        likes, which is no reason to wait for it with a change of policy."""
+        """Records whether the caller has the thread. Spark may stall a task for any length of time,
+        and a change of policy must not wait for such a task."""
         assert self._hold is not None
         self._hold.page.words[self._hold.at + SlotWord.AWAY] = away
 

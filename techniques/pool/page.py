@@ -88,7 +88,7 @@ MAX_US = 3600 * 1_000_000
 
 
 def bucket_of(latency_us: int) -> int:
-    """As in frames (`formats.buckets`), so that counts move over without rounding again."""
+    """The same buckets as in frames (`formats.buckets`), so that counts are not rounded twice."""
     us = max(0, min(MAX_US, latency_us))
     if us < 1 << SUB_BITS:
         return us
@@ -105,7 +105,7 @@ class WrongPage(Exception):
 
 
 class Page:
-    """One mapping of the page; cheap to read, and never to be waited for."""
+    """One mapping of the page; reading is cheap and never blocks."""
 
     def __init__(self, mapped: mmap.mmap) -> None:
         self._mapped = mapped
@@ -124,7 +124,7 @@ class Page:
 
     @classmethod
     def create(cls, path: str, plan: Plan, ring_bytes: int) -> Self:
-        """Appears under its name when it is whole."""
+        """Creates the file; it gets its name only when it is complete."""
         operators, instances = len(plan.stages), plan.instances
         words = HEADER_WORDS + operators * OPERATOR_WORDS + MOST_SLOTS * SLOT_WORDS
         words += instances * (INSTANCE_WORDS + 1 + instances + BUCKETS // 2)
@@ -156,18 +156,19 @@ class Page:
         self._mapped.close()
 
     def instance(self, number: int, word: int = 0) -> int:
-        """Where this word of an instance stands."""
+        """Returns the index of a word of an instance."""
         return self._instances_at + number * self._instance_words + word
 
     def slot(self, number: int, word: int = 0) -> int:
         return self._slots_at + number * SLOT_WORDS + word
 
     def pair(self, source: int, instance: int) -> int:
-        """Chunks that `instance` took from `source`: 0 for the tasks, 1 + its number otherwise."""
+        """Returns the index of the count of chunks that `instance` took from `source` (0 = tasks,
+        otherwise 1 + the number of the sending instance)."""
         return self.instance(instance, INSTANCE_WORDS + source)
 
     def operator(self, position: int) -> range:
-        """The instances of the operator at this place of the chain."""
+        """Returns the instances of the operator at this position of the chain."""
         at = HEADER_WORDS + position * OPERATOR_WORDS
         first, instances = self.words[at], self.words[at + 1]
         return range(first, first + instances)
@@ -189,18 +190,18 @@ class Page:
 
     @property
     def control(self) -> tuple[int, int]:
-        """Its version and the number of the policy in force."""
+        """Returns the control word's version and the number of the policy in force."""
         word = self.words[HeaderWord.CONTROL]
         return word >> 16, word & 0xFFFF
 
     def steer(self, policy: int) -> int:
-        """Puts a policy in force; the version by which its effect can be told."""
+        """Puts a policy in force; returns the new version, for `seen_by_all`."""
         version = self.control[0] + 1
         self.words[HeaderWord.CONTROL] = version << 16 | policy
         return version
 
     def holders(self) -> list[int]:
-        """The slots that somebody has."""
+        """Returns the slots that are in use."""
         return [slot for slot in range(self.slots) if self.words[self.slot(slot)]]
 
     def holder(self, slot: int) -> Process:
@@ -208,7 +209,7 @@ class Page:
         return Process(self.words[at + SlotWord.PID], self.words[at + SlotWord.STARTED])
 
     def seen_by_all(self, version: int) -> bool:
-        """Nobody chooses by an older control word any more; the layout says who counts."""
+        """Whether no task or instance chooses by an older control word (see the layout above)."""
         return all(self._instance_has_seen(one, version) for one in range(self.instances)) and all(
             self._task_has_seen(one, version) for one in self.holders()
         )
@@ -230,7 +231,7 @@ class Page:
         )
 
     def use_for(self, slot: int, query: UUID | None) -> None:
-        """Notes for which streaming query the task in this slot works, if for one."""
+        """Records the streaming query (or None) that the task in this slot works for."""
         words, at = self.words, self.slot(slot)
         first, second = divmod(query.int, 1 << 64) if query else (0, 0)
         if (words[at + SlotWord.QUERY], words[at + SlotWord.QUERY_REST]) != (first, second):

@@ -1,4 +1,4 @@
-"""What a pool is made of, as the driver said it; the supervisor reads it from a file."""
+"""A pool's plan: operators, instances and limits, set by the driver; a file for the supervisor."""
 
 import hashlib
 import re
@@ -14,7 +14,7 @@ Operator: TypeAlias = Callable[[pa.RecordBatch], pa.RecordBatch]
 MOST_INSTANCES = 64
 MOST_CHUNK_ROWS = 1_000_000
 MOST_NAME = 40
-# By which an operator can tell which instance it is.
+# Environment variable with the number of the instance, for operators.
 INSTANCE_VARIABLE = "CURTAIL_INSTANCE"
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 
@@ -46,7 +46,7 @@ class Plan:
 
     @property
     def digest(self) -> str:
-        """Of what all tasks share: with the same name and other operators it is another pool."""
+        """Identifies the operators and settings: the same name with others is another pool."""
         seen = hashlib.sha256(repr((self.memory_bytes, self.policy, self.idle_s)).encode())
         for stage in self.stages:
             seen.update(f"{stage.name} {stage.instances} {len(stage.pickled)} ".encode())
@@ -54,7 +54,7 @@ class Plan:
         return seen.hexdigest()[:16]
 
     def first_of(self, position: int) -> int:
-        """The number of the first instance of the operator at this place of the chain."""
+        """Returns the number of the first instance of the operator at this position."""
         return sum(stage.instances for stage in self.stages[:position])
 
     def instance_name(self, instance: int) -> str:

@@ -1,7 +1,7 @@
 """Which instance gets the next chunk.
 
-A policy is asked by whoever hands a chunk on: a Spark task for the first operator of a chain, an
-instance for the next one. Each of them has a policy object of its own, so a policy needs no lock,
+A policy is asked by each dispatcher: a Spark task for the first operator of a chain, an instance
+for the next one. Each of them has a policy object of its own, so a policy needs no lock,
 and what it remembers is what this one dispatcher did. Which policy is in force stands in the pool's
 control page (`techniques.pool.page`) and is looked up for every chunk, so a switch holds from the
 next chunk on.
@@ -31,7 +31,7 @@ class Policy(Protocol):
 
 
 class RoundRobin:
-    """Each in turn, whatever waits there: shuffle grouping, the papers' baseline."""
+    """Each in turn, whatever its queue length: shuffle grouping, the papers' baseline."""
 
     def __init__(self) -> None:
         self._last = -1
@@ -43,7 +43,7 @@ class RoundRobin:
 
 
 class FewestQueued:
-    """Where the fewest chunks wait; in turn among equals, or the first instance would get most."""
+    """The shortest queue; ties are broken in turn, or the first instance would get most chunks."""
 
     def __init__(self) -> None:
         self._turn = 0
@@ -69,7 +69,8 @@ def number_of(name: str) -> int:
 
 
 def name_of(number: int) -> str:
-    """The baseline for a number of a newer version, which must not stop a running pool."""
+    """Returns the policy's name. An unknown number (of a newer version) gives the baseline, because
+    it must not stop a running pool."""
     return next((name for name, (own, _) in POLICIES.items() if own == number), BASELINE)
 
 

@@ -1,7 +1,7 @@
-"""What a Spark task does with its batches: cut, hand out, emit. Nobody else emits.
+"""A Spark task's side of the pool: cuts batches into chunks, hands them out, emits the results.
 
-It takes no new chunk while its window is full or its share of the pool's memory is used up, so what
-is slow in the pool slows Spark down, and not more.
+It takes no new chunk while its window is full or its share of the pool's memory is used up. So a
+slow pool slows Spark down (backpressure), and does not fill memory.
 """
 
 from collections.abc import Iterable, Iterator
@@ -20,9 +20,9 @@ def through(
     batches: Iterable[pa.RecordBatch],
     query: UUID | None = None,
 ) -> Iterator[pa.RecordBatch]:
-    """The results of all chunks, each once; in the order of the input if the plan says so.
+    """Yields the results of all chunks, each once; in the order of the input if the plan says so.
 
-    `query` is the streaming query that the rows are of, if they are of one."""
+    `query` is the streaming query that the rows belong to, if any."""
     owner = Owner(application, plan, query)
     door = _Door(owner, plan.ordered)
     try:
@@ -40,7 +40,7 @@ def through(
 
 
 class _Door:
-    """Through which results leave."""
+    """Emits results, in order if the plan asks for it."""
 
     def __init__(self, owner: Owner, ordered: bool) -> None:
         self._owner = owner
@@ -50,7 +50,7 @@ class _Door:
 
     @property
     def held(self) -> int:
-        """Results that wait for an earlier one."""
+        """The number of results that wait for an earlier one."""
         return len(self._early)
 
     def expect(self, number: int) -> None:

@@ -21,7 +21,7 @@ IN_SPARKS_ORDER = (
 
 
 def phases(batch: Batch) -> tuple[Activity, ...]:
-    """The whole trigger, then each phase that took a millisecond or more; none ends after it."""
+    """Returns the whole trigger, then each phase of 1 ms or more; none ends after the trigger."""
     start_us, end_us = batch.start_ms * 1000, batch.end_ms * 1000
     name = f"batch {batch.batch_id}"
     found = [Activity(Kind.BATCH, start_us, end_us, name=name)]

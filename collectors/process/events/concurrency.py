@@ -10,7 +10,7 @@ K = TypeVar("K", bound=Hashable)
 
 @dataclass(frozen=True)
 class Interval(Generic[K]):
-    """Half open, in microseconds, of which it takes one at least; without an end it still runs."""
+    """A half-open interval of at least one microsecond; without an end it is still running."""
 
     key: K
     start_us: int

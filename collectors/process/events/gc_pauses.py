@@ -1,4 +1,4 @@
-"""A pause of an executor's garbage collector, from what its JVM said of it.
+"""Decodes the GC pauses that an executor's JVM reports.
 
 The body is one line of JSON (`probe/machine/GcPauses.scala`):
 
@@ -17,7 +17,7 @@ from collectors.formats.parts import Event, EventSource
 
 
 def pause(event: Event, executor_id: str) -> Activity:
-    """The pause that `event` tells of; `Garbled` if it tells of none."""
+    """Returns the pause in `event`; raises `Garbled` if there is none."""
     if event.source != EventSource.GC:
         raise Garbled(f"an event of source {event.source} is no GC pause")
     body = _body(event)
@@ -48,7 +48,7 @@ def _body(event: Event) -> dict[str, Any]:
 
 def _count(body: dict[str, Any], key: str) -> int:
     value = body.get(key)
-    # A bool is an int to Python; and what the JVM counts, it counts in 63 bits.
+    # A bool is an int to Python, so compare the type. The JVM's numbers are below 2**63.
     if type(value) is not int or not 0 <= value < 2**63:
         raise Garbled(f"a GC pause whose {key} is {value!r}")
     return value

@@ -12,7 +12,7 @@ from collectors.formats.wire import PHASES, Batch
 
 @dataclass(frozen=True)
 class Progress:
-    """What is not known is None, never 0.
+    """One progress event. Values that are not known are None, never 0.
 
     `backlog_rows` is what the sources have and the batch did not take: the sum over the sources
     whose offsets count rows.
@@ -58,7 +58,10 @@ def _known_sum(numbers: Iterable[int | None]) -> int | None:
 
 
 def _rows_behind(source: Mapping[str, Any]) -> int | None:
-    """Kafka's offsets are known to count rows; of others it shows, when they move with the rows."""
+    """Returns the rows that the source has and the batch did not read, or None if unknown.
+
+    Kafka's offsets count rows. For other sources we assume so if offsets advance with the rows.
+    """
     rows = source.get("numInputRows")
     moved = _distance(source.get("startOffset"), source.get("endOffset"))
     if (rows and rows == moved) or str(source.get("description", "")).startswith("Kafka"):
@@ -67,9 +70,9 @@ def _rows_behind(source: Mapping[str, Any]) -> int | None:
 
 
 def _distance(end: Any, latest: Any) -> int | None:
-    """From one offset to a later one: numbers, or topic → partition → number as Kafka has it.
+    """Returns the distance between two offsets: numbers, or Kafka's topic → partition → number.
 
-    A partition that the batch did not know yet is behind by all it has. Anything else is no number.
+    A partition that the batch did not know yet counts with all its rows. Other formats give None.
     """
     if _is_number(latest) and _is_number(end):
         return max(0, int(latest) - int(end))

@@ -1,12 +1,12 @@
-"""From task events to what a window saw of the scheduler. Pure: time comes with the messages.
+"""Turns task events into the scheduler's part of a window. Pure: time comes with the messages.
 
-`close(window)` is asked once per window, in rising order, about 200 ms after the window's end.
+`close(window)` is called once per window, in rising order, about 200 ms after the window's end.
 Tasks running and waiting are worked out from launch and finish times, so a task that came and went
 within the window is seen. A task is counted as finished once: in the window of its finish, or,
 where we heard of it after that window had closed, in the next.
 
-What is over is forgotten: a task with the window of its finish, a stage with that of its
-completion, a query when we are told (`forget`).
+Finished things are forgotten: a task with the window of its finish, a stage with that of its
+completion, a query when `forget` is called.
 """
 
 from collections import deque
@@ -26,10 +26,10 @@ from collectors.process.events.task_messages import (
     Traffic,
 )
 
-# Above, a query's tasks are shown by the slowest of each window only.
+# Above this rate, only the slowest tasks of each window are shown.
 FEW_TASKS_PER_S = 200
 WINDOWS_PER_S = 1000 // WINDOW_MS
-# Finished tasks, stages or matrices that no window asked for yet: minutes of a stalled collector.
+# Limit of finished tasks, stages or matrices not in a window yet: minutes of a stalled collector.
 MOST_FINISHED = 100_000
 MOST_STAGES = 4096
 MOST_TRAFFIC = 1024
@@ -39,7 +39,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Running:
-    """Most tasks at once, in one window, of one stage on one executor."""
+    """The most tasks of one stage that ran at once on one executor in one window."""
 
     executor_id: str
     stage_id: int
@@ -48,7 +48,7 @@ class Running:
 
 @dataclass(frozen=True)
 class Waiting:
-    """Tasks of a stage that wait for a slot: at the window's end, and how long all of them did."""
+    """Tasks of a stage waiting for a slot at the window's end, and their waiting time summed."""
 
     stage_id: int
     tasks: int
@@ -57,7 +57,7 @@ class Waiting:
 
 @dataclass(frozen=True)
 class QueryTasks:
-    """What one window saw of one query's tasks."""
+    """The tasks of one query in one window."""
 
     running: tuple[Running, ...] = ()
     waiting: tuple[Waiting, ...] = ()
@@ -72,7 +72,7 @@ class QueryTasks:
 
 @dataclass(frozen=True)
 class Scheduled:
-    """One window: by query id ("" = tasks of no streaming query), and who came and went."""
+    """One window: tasks by query id ("" = no streaming query), and executors added or removed."""
 
     queries: Mapping[str, QueryTasks] = field(default_factory=dict)
     executors: tuple[ExecutorChange, ...] = ()
@@ -85,7 +85,7 @@ class Scheduled:
 class _Stage:
     wait: StageWait
     running: dict[int, TaskRecord] = field(default_factory=dict)
-    # First attempts: launched in windows that are closed, and when those since then were.
+    # First attempts: number launched in closed windows, and launch times of those since then.
     launched: int = 0
     launches_ms: list[int] = field(default_factory=list)
 
@@ -102,7 +102,7 @@ class Scheduling:
 
     @property
     def lost_events(self) -> int:
-        """By the probe and here, since it began."""
+        """Events lost by the probe and here since the start."""
         return self._lost_events + self._forgotten
 
     def add_tasks(self, told: Tasks) -> None:
@@ -138,7 +138,7 @@ class Scheduling:
         traffic = _take(self._traffic, lambda each: each.completed_ms < end_ms)
         changes = _take(self._changes, lambda change: change.time_ms < end_ms)
         by_query: dict[str, list[TaskRecord]] = {}
-        # Some of whose finish we know already finished after this window.
+        # Tasks in `self._finished` are known to have finished, but after this window.
         for task in [*finished, *self._finished, *self._still_running()]:
             if task.launch_ms < end_ms:
                 by_query.setdefault(task.stage.query_id, []).append(task)
@@ -165,7 +165,7 @@ class Scheduling:
 
     @staticmethod
     def _believe(stage: _Stage) -> None:
-        """An end that got lost on the way must not leave a task running for good."""
+        """Removes running tasks beyond the probe's count: the event of their end was lost."""
         surplus = len(stage.running) - stage.wait.running
         for task_id in list(stage.running)[: max(0, surplus)]:
             del stage.running[task_id]
@@ -233,7 +233,7 @@ def _running(tasks: Iterable[TaskRecord], start_ms: int) -> tuple[Running, ...]:
 
 
 def _most_at_once(tasks: Iterable[TaskRecord], start_ms: int) -> int:
-    """From `start_ms` on. A task of less than a millisecond shares its slot with its neighbours."""
+    """Returns the most tasks running at once from `start_ms` on; those below 1 ms share a slot."""
     changes: list[tuple[int, int]] = []
     most = now = 0
     for task in tasks:
@@ -258,7 +258,7 @@ def _waited(stage: _Stage, start_ms: int, end_ms: int) -> Waiting:
     if until_ms <= from_ms:
         return Waiting(wait.stage.stage_id, 0, 0)
     heard_of = stage.launched + len(stage.launches_ms)
-    # Launches we were not told of, and tasks that failed and wait to be tried again.
+    # Launches whose event was lost, and failed tasks that wait for a retry.
     unheard = max(0, wait.tasks - wait.waiting - heard_of)
     again = max(0, wait.waiting - (wait.tasks - heard_of))
     launches_ms = [launch_ms for launch_ms in stage.launches_ms if launch_ms < until_ms]
@@ -296,7 +296,7 @@ def _how_it_ended(task: TaskRecord) -> str:
 
 
 def _take(items: list[T], belongs: Callable[[T], bool]) -> list[T]:
-    """Out of the list, those that belong."""
+    """Removes the items that belong from the list, and returns them."""
     taken = [item for item in items if belongs(item)]
     if taken:
         items[:] = [item for item in items if not belongs(item)]

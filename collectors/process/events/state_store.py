@@ -1,4 +1,4 @@
-"""What state stores say of themselves, read as intervals: flushes, compactions, commits, snapshots.
+"""Turns state stores' log lines into intervals: flushes, compactions, commits, snapshots.
 
 The probe passes on single lines (`probe/statestore/StateStoreTap.scala`), this pairs them. Of
 RocksDB's own log it is the machine-readable part, `EVENT_LOG_v1`, in wall-clock microseconds; of
@@ -22,7 +22,7 @@ from collectors.process.events.concurrency import Interval, most_at_once
 LONGEST_US = 600_000_000
 # How long an ended interval is kept for windows that close after it ended.
 KEPT_US = 1_000_000
-# More than that in one job is no job we know; the oldest go first.
+# Far more than any known job has open at once; beyond this the oldest are dropped.
 MOST_OPEN = 20_000
 MOST_KEPT = 50_000
 
@@ -51,12 +51,12 @@ class StoreId:
 
 @dataclass(frozen=True)
 class Started:
-    """Runs now, as far as we were told."""
+    """An activity that has started and whose end was not reported yet."""
 
     executor_id: str
     store: StoreId
     kind: Kind
-    job: int  # RocksDB's number of it; of a commit the version
+    job: int  # RocksDB's job number; for a commit the version
     start_us: int
     reason: str = ""
     input_bytes: int | None = None
@@ -70,7 +70,7 @@ class Finished:
 
 
 class Lane(NamedTuple):
-    """What is counted together when the question is how many ran at once."""
+    """Activities that are counted together to find how many ran at once."""
 
     run_id: str
     operator: int
@@ -93,7 +93,7 @@ class StateStores:
         self._l0_files: dict[StoreId, int] = {}
 
     def read(self, executor_id: str, event: Event, ahead_us: int = 0) -> Finished | None:
-        """The activity that ended with this event, if one did.
+        """Returns the activity that ended with this event, if one did.
 
         `ahead_us`: the driver's clock less that of the executor, on which RocksDB writes its log.
         """
@@ -115,21 +115,21 @@ class StateStores:
         return finished
 
     def open(self) -> tuple[Started, ...]:
-        """Started and not finished."""
+        """The activities that started and did not finish yet."""
         return tuple(self._open.values())
 
     def most_at_once(self, start_us: int, end_us: int) -> dict[Lane, int]:
-        """Per run, operator and kind, the most that ran at one moment of the window.
+        """Returns, per run, operator and kind, the most that ran at one moment of the window.
 
-        Windows are asked for in order of time: what ended well before this one is let go.
+        Call in order of time: intervals that ended well before this window are forgotten.
         """
         self._let_go(start_us)
         return most_at_once(self._intervals(), start_us, end_us)
 
     def l0_files(self) -> Mapping[tuple[str, int, int], int]:
-        """Files in level 0 when last said, per run, operator and partition.
+        """Returns the last reported number of level-0 files per run, operator and partition.
 
-        Where a partition has several stores (a join), of the fullest: that is the one that stalls.
+        If a partition has several stores (a join), the fullest counts: that is the one that stalls.
         """
         fullest: dict[tuple[str, int, int], int] = {}
         for store, files in self._l0_files.items():
@@ -138,12 +138,12 @@ class StateStores:
         return fullest
 
     def forget_run(self, run_id: str) -> None:
-        """The query ended: its stores say nothing more."""
+        """Forgets a run that ended: its stores report nothing more."""
         self._drop(lambda key: key.store.run_id == run_id)
         self._l0_files = {s: n for s, n in self._l0_files.items() if s.run_id != run_id}
 
     def forget_executor(self, executor_id: str) -> None:
-        """The executor is lost, and what ran on it."""
+        """Forgets everything that ran on an executor that was lost."""
         self._drop(lambda key: key.executor_id == executor_id)
 
     def _native(
@@ -179,7 +179,7 @@ class StateStores:
             self._l0_files[key.store] = levels[0]
         started = self._open.pop(key, None)
         if started is None:
-            # Its start was before our time. A compaction also says how long it took.
+            # The start was before the probe ran, but a compaction also logs its duration.
             took_us = _size(said, "compaction_time_micros")
             if took_us is None:
                 return None
@@ -199,7 +199,7 @@ class StateStores:
         line, now_us = event.body, event.time_us
         if found := _COMMIT_BEGAN.match(line):
             version = int(found[1])
-            # Said twice when the commit also makes a snapshot: the first is the start.
+            # Logged twice when the commit also makes a snapshot: the first line is the start.
             if (running := self._open.get(commit)) is None or running.job != version:
                 self._begin(commit, Started(executor_id, store, Kind.COMMIT, version, now_us))
         elif found := _COMMITTED.match(line):
@@ -207,7 +207,7 @@ class StateStores:
             if running and running.job == int(found[1]):
                 return _finished(running, now_us)
         elif _COMMITTED_IN_MEMORY.match(line):
-            # This provider says nothing when it begins.
+            # This provider logs nothing when a commit begins.
             return _finished(Started(executor_id, store, Kind.COMMIT, 0, now_us), now_us)
         elif _ROLLED_BACK.match(line):
             self._open.pop(commit, None)
@@ -244,7 +244,7 @@ class StateStores:
 
 @lru_cache(maxsize=4096)
 def store_id(context: str) -> StoreId | None:
-    """Out of the name of a store's logger."""
+    """Parses the name of a store's logger; None if it is not one."""
     found = _STORE.search(context)
     return StoreId(found[4], int(found[1]), int(found[2]), found[3]) if found else None
 
@@ -276,6 +276,6 @@ def _json_object(body: str) -> Mapping[str, Any]:
 
 
 def _size(said: Mapping[str, Any], *names: str) -> int | None:
-    """The first of these that is there and can be a number of something."""
+    """Returns the first of these fields that is present and holds a plausible count."""
     found = (said.get(name) for name in names)
     return next((n for n in found if isinstance(n, int) and 0 <= n < 1 << 62), None)

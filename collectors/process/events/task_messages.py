@@ -1,4 +1,4 @@
-"""What the driver says of tasks, executors and shuffles: three messages of the link.
+"""The driver's messages about tasks, executors and shuffles: three kinds on the link.
 
 Written by `probe/tasks/TaskMessage.scala`. Integers are LEB128, texts UTF-8 behind their length.
 
@@ -66,7 +66,7 @@ class Locality(IntEnum):
 
 @dataclass(frozen=True)
 class Stage:
-    """One attempt of a stage, and whose it is."""
+    """One attempt of a stage, and the query, run and batch it belongs to."""
 
     stage_id: int
     attempt: int = 0
@@ -77,7 +77,7 @@ class Stage:
 
 @dataclass(frozen=True)
 class StageWait:
-    """A stage as it was when the probe spoke: waiting = its tasks − those started."""
+    """A stage when the probe sent the message: waiting = its tasks − those started."""
 
     stage: Stage
     tasks: int
@@ -89,7 +89,7 @@ class StageWait:
 
 @dataclass(frozen=True, slots=True)
 class TaskRecord:
-    """A task that was launched (`finish_ms` 0), or that ended."""
+    """A task that was launched (`finish_ms` is 0) or that ended."""
 
     stage: Stage
     executor_id: str
@@ -144,7 +144,7 @@ class Flow:
 
 @dataclass(frozen=True)
 class Traffic:
-    """Shuffle bytes from executor to executor, of one stage that is over."""
+    """Shuffle bytes from executor to executor, for one completed stage."""
 
     stage: Stage
     completed_ms: int
@@ -224,7 +224,7 @@ def _stage_wait(reader: Reader) -> StageWait:
 
 
 def _varints(data: bytes) -> Iterator[int]:
-    """As `Reader.varint`, several times as fast: there may be thousands of tasks a second."""
+    """A several times faster `Reader.varint`: there may be thousands of tasks a second."""
     value = place = 0
     for byte in data:
         if byte < 0x80:

@@ -1,4 +1,4 @@
-"""Which process is meant: a pid alone may be somebody else's by the time it is looked at."""
+"""Process identity: a pid alone may belong to another process by the time it is checked."""
 
 import os
 from typing import NamedTuple, Self
@@ -14,7 +14,7 @@ class Process(NamedTuple):
 
     @classmethod
     def of(cls, pid: int) -> Self | None:
-        """None where there is no such process, or only what its parent has not buried yet."""
+        """Returns the process; None if there is none, or only a zombie."""
         fields = _stat(pid)
         # A first thread that ended before the others looks like a zombie too.
         if fields is None or (fields[0] in "ZX" and int(fields[17]) < 2):
@@ -37,7 +37,7 @@ def parent_of(pid: int) -> int:
 
 
 def owner() -> Process:
-    """For whom this process works: the executor's JVM if it is a Spark Python worker, else itself.
+    """Returns the process that a pool belongs to: a Spark Python worker's JVM, else this process.
 
     A Python worker is a child of the JVM or of a daemon that is; the daemon may be replaced, the
     JVM is the executor.
@@ -58,7 +58,7 @@ def _program(pid: int) -> str:
 
 
 def _stat(pid: int) -> list[str] | None:
-    """The fields after the command's name, which may hold blanks and brackets."""
+    """Returns the fields after the command's name, which may contain blanks and brackets."""
     try:
         with open(f"/proc/{pid}/stat") as file:
             return file.read().rpartition(")")[2].split()

@@ -27,13 +27,13 @@ class PoolUnavailable(Exception):
 
 
 def joined(application: str, plan: Plan, message_bytes: int) -> tuple[str, Page]:
-    """The folder and the page of the running pool."""
+    """Returns the folder and the page of the pool, which is started if it is not running."""
     meeting = Meeting.of(application, plan.name, plan.digest)
     deadline_s = time.monotonic() + START_S
     for _ in range(TRIES):
         with meeting.locked():
             where = meeting.current() or _begun(meeting, plan, message_bytes)
-        # It may end while we come in: gone folders are what its end looks like.
+        # The pool may end while we attach; then its folders disappear.
         with suppress(FileNotFoundError):
             page = _came_up(meeting, where, deadline_s)
             if page is not None:
@@ -42,7 +42,7 @@ def joined(application: str, plan: Plan, message_bytes: int) -> tuple[str, Page]
 
 
 def ring_bytes_for(plan: Plan, message_bytes: int) -> int:
-    """As the paper sized it, but all rings together take no more than half of the bound."""
+    """The paper's ring size, limited so that all rings together take half of the memory bound."""
     rings = plan.instances + (os.cpu_count() or 1)
     return max(
         LEAST_RING_BYTES,
@@ -76,12 +76,12 @@ def _begun(meeting: Meeting, plan: Plan, message_bytes: int) -> str:
     return where
 
 
-# Held so that they are not reaped behind our back, which would warn about running children.
+# Kept, because Python warns when it garbage-collects a Popen whose child is still running.
 _started: list["subprocess.Popen[bytes]"] = []
 
 
 def _came_up(meeting: Meeting, where: str, deadline_s: float) -> Page | None:
-    """None if this generation has ended, or ends: the next one is the one to use."""
+    """Waits for the pool's page; None if this generation is ending, so the next is to be used."""
     path = os.path.join(where, "page")
     while time.monotonic() < deadline_s:
         for child in _started:

@@ -8,14 +8,14 @@ STDERR = 2
 
 
 def say(name: str, text: str) -> None:
-    """Never fails: the executor, which reads the other end, may be gone."""
+    """Prints a line; never fails, because the executor at the other end may be gone."""
     for line in text.splitlines() or [""]:
         with suppress(OSError):
             os.write(STDERR, f"[{name}] {line}\n".encode(errors="replace"))
 
 
 class Prefixed(io.TextIOBase):
-    """Stands for stdout and stderr; a line is written at once, so lines of two never mix."""
+    """Replaces stdout and stderr; writes whole lines, so lines of two instances never mix."""
 
     def __init__(self, name: str) -> None:
         self._name = name

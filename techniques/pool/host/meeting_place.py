@@ -31,7 +31,7 @@ YOUNG_S = 120
 
 
 class Unsafe(Exception):
-    """Somebody else's folder stands where ours should be."""
+    """The folder at our path belongs to another user, or others can write to it."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Meeting:
         for made in (root, folder):
             made.mkdir(mode=PRIVATE, exist_ok=True)
             status = made.lstat()
-            # What lies here is unpickled: it must be nobody's but ours.
+            # Files here are unpickled, so no other user may be able to write them.
             if status.st_uid != os.getuid() or status.st_mode & 0o077:
                 raise Unsafe(f"{made} belongs to somebody else, or others may write to it")
         return cls(folder)
@@ -64,14 +64,14 @@ class Meeting:
             with suppress(FileNotFoundError):
                 file = open(self.folder / "lock", "w")  # noqa: SIM115
                 fcntl.flock(file, fcntl.LOCK_EX)
-                # While we waited, the last supervisor may have taken the place away.
+                # While we waited for the lock, the last supervisor may have removed the folder.
                 with suppress(FileNotFoundError):
                     if os.path.samestat(os.fstat(file.fileno()), os.stat(file.name)):
                         return file
                 file.close()
 
     def current(self) -> str | None:
-        """The folder of the pool that lives here, if one does."""
+        """Returns the folder of the pool that runs here, if one does."""
         try:
             where, pid, started = (self.folder / "current").read_text().rsplit(maxsplit=2)
             lives = Process(int(pid), int(started)).lives()
@@ -85,7 +85,7 @@ class Meeting:
         new.rename(self.folder / "current")
 
     def forget(self, where: str) -> None:
-        """Called by a supervisor that ends: not if another one has taken its place."""
+        """Unregisters an ending supervisor's pool, unless another one has taken its place."""
         with self.locked():
             try:
                 ours = (self.folder / "current").read_text().startswith(f"{where} ")
@@ -100,7 +100,7 @@ def meeting_root() -> Path:
 
 
 def space() -> int:
-    """Processes of another container have other pids: they cannot look after one another."""
+    """Returns the pid namespace: processes of other containers cannot check each other's pids."""
     return os.stat("/proc/self/ns/pid").st_ino
 
 
@@ -117,7 +117,7 @@ def start_failure_path(where: str, instance: int) -> Path:
 
 
 def register(where: str, owner: Process) -> None:
-    """The pool is there for as long as one of its owners lives."""
+    """Adds an owner; the pool runs for as long as one of its owners lives."""
     owners = Path(where, "owners")
     owners.mkdir(mode=PRIVATE, exist_ok=True)
     (owners / f"{owner.pid}-{owner.started}").touch()
@@ -130,7 +130,7 @@ def owners_live(where: str) -> bool:
 
 
 def sweep(parent: str) -> None:
-    """Removes what pools left behind whose supervisor was killed along with all who cared."""
+    """Removes the files of pools whose supervisor and owners were all killed."""
     for path in Path(parent).glob(f"{PREFIX}*"):
         with suppress(OSError, ValueError):
             if path.lstat().st_uid != os.getuid():
@@ -150,6 +150,6 @@ def remove(where: str) -> None:
 
 
 def local_dirs() -> Sequence[str]:
-    """Spark's own scratch folders, as it tells its Python workers."""
+    """Spark's scratch folders, from the environment of its Python workers."""
     named = os.environ.get("SPARK_LOCAL_DIRS", "")
     return [one for one in named.split(",") if one] or [tempfile.gettempdir()]

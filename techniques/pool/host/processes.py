@@ -1,16 +1,16 @@
-"""Who a process is beyond its pid, which the kernel gives out again, and whether it still lives."""
+"""Identifies a process by pid and start time, as pids are reused, and checks if it still lives."""
 
 import os
 from pathlib import Path
 
 from techniques.pool.osrbuffer.layout import PID_BITS, PID_MASK, START_MASK
 
-# What `own_mark` found out; None before that, and in a child of fork.
+# The cached result of `own_mark`; None before its first call and in a forked child.
 known: int | None = None
 
 
 def own_mark() -> int:
-    """This process as the ring's heads name it: its pid and the lower bits of its start time."""
+    """Returns this process as in a slot's claim: its pid and the lower bits of its start time."""
     global known
     if known is None:
         found = _stat(os.getpid())
@@ -35,13 +35,13 @@ def lives(mark: int) -> bool:
     try:
         found = _stat(pid_of(mark))
     except PermissionError:
-        # It is there; to take it for dead would be worse than to wait.
+        # The process exists; taking it for dead would be worse than waiting.
         return True
     return found is not None and found[0] and found[1] & START_MASK == mark >> PID_BITS
 
 
 def _stat(pid: int) -> tuple[bool, int] | None:
-    """Whether it runs, and when it was started, in clock ticks since the machine's boot."""
+    """Returns whether it runs, and its start time in clock ticks since boot; None if it is gone."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()
     except (FileNotFoundError, ProcessLookupError):

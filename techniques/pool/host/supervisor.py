@@ -1,10 +1,10 @@
 """The supervisor of one pool: starts its instances, replaces dead ones, tidies up at the end.
 
 No chunk goes through it. It is a process of its own session, so that it outlives the Spark Python
-worker which started it, and it ends when nobody it works for lives any more, or nobody used the
-pool for a while. Instances are forked from it, so they need not import Arrow again: a dead one
+worker which started it, and it ends when none of its owners lives any more, or the pool was idle
+for a while. Instances are forked from it, so they need not import Arrow again: a dead one
 is replaced within milliseconds plus what its operator needs to load. It has no threads of its own
-and never loads an operator itself, for what a fork copies of either is broken.
+and never loads an operator itself, because neither threads nor an operator's state survive a fork.
 
     python -m techniques.pool.host.supervisor FOLDER MEETING_PLACE
 """
@@ -54,7 +54,7 @@ class Supervisor:
         self._page = Page.create(os.path.join(where, "page"), plan, ring_bytes)
         self._rings: dict[int, Ring] = {}
         self._pids: dict[int, int] = {}
-        # Those that are not started at once because they would only die again: when to try.
+        # Instance → when to start it again; it failed to come up and would only die again now.
         self._waiting: dict[int, float] = {}
         words = self._page.words
         words[HeaderWord.SUPERVISOR], words[HeaderWord.STARTED] = Process.this()
@@ -65,7 +65,7 @@ class Supervisor:
                 words[self._page.instance(number, InstanceWord.OPERATOR)] = position
 
     def run(self) -> str:
-        """Why it ended."""
+        """Supervises until the pool ends; returns the reason."""
         for number in range(self._plan.instances):
             self._start(number)
         self._page.words[HeaderWord.STATE] = RUNNING
@@ -107,7 +107,7 @@ class Supervisor:
                         del self._pids[number]
 
     def _start(self, number: int) -> None:
-        """A new life, with a ring of its own: what lay in the old one is handed out again."""
+        """Starts an instance with a new ring; chunks in its old ring are handed out again."""
         words, at = self._page.words, self._page.instance(number)
         incarnation = words[at + InstanceWord.INCARNATION] + 1
         self._rings[number] = Ring.create(
@@ -164,7 +164,7 @@ class Supervisor:
         self._waiting[number] = time.monotonic() + wait_s
 
     def _free_slots(self) -> None:
-        """Of tasks that were killed, with what they left lying."""
+        """Frees the slots of killed tasks and removes their files."""
         for slot in self._page.holders():
             if not self._page.holder(slot).lives():
                 at = self._page.slot(slot)
@@ -179,7 +179,7 @@ class Supervisor:
 
 
 def _become(where: str, plan: Plan, page: Page, number: int) -> None:
-    """In the forked child: never returns to the supervisor's code."""
+    """Runs in the forked child; never returns to the supervisor's code."""
     code = 1
     try:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, AWAITED)
@@ -199,7 +199,7 @@ def main(argv: list[str]) -> int:
     own = Process.this()
     Path(where, "supervisor").write_text(f"{own.pid} {own.started}")
     plan, ring_bytes = pickle.loads(Path(where, "plan").read_bytes())
-    # Arrow looks for pandas when it first converts a value: once here, and not in every instance.
+    # Arrow looks for pandas when it first converts a value: do that once here, not per instance.
     pa.array([1]).to_pylist()
     supervisor: Supervisor | None = None
     try:

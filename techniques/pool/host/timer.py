@@ -1,4 +1,4 @@
-"""A timer that strikes again and again and can be waited for: Linux's timerfd."""
+"""A periodic timer as a file descriptor: Linux's timerfd."""
 
 import ctypes
 import os
@@ -8,7 +8,7 @@ _NS_PER_S = 1_000_000_000
 
 
 def every(period_ns: int) -> int:
-    """A descriptor that becomes readable at each strike, until it is read."""
+    """Returns a descriptor that becomes readable every `period_ns`, until it is read."""
     libc = ctypes.CDLL(None, use_errno=True)
     clock: int = libc.timerfd_create(_CLOCK_MONOTONIC, _NONBLOCK | _CLOEXEC)
     seconds, nanoseconds = divmod(period_ns, _NS_PER_S)

@@ -1,7 +1,7 @@
-"""Steps on shared memory by address, for code that Numba compiles: no C compiler is needed.
+"""Atomic operations on shared memory by address, for code compiled by Numba: needs no C compiler.
 
-All of them are sequentially consistent but `get`, `put` and `copy`, which are plain. Addresses,
-values and truth are 64-bit integers.
+All are sequentially consistent except `get`, `put` and `copy`, which are plain accesses. Addresses,
+values and booleans are 64-bit integers.
 """
 
 import platform
@@ -123,7 +123,7 @@ def _listen(builder: Any, pipe: Any, clock: Any, timeout_ns: Any) -> Any:
     asked = cgutils.alloca_once(builder, _I64, size=2)
     builder.store(builder.or_(pipe, _I64(_POLLIN << 32)), asked)
     builder.store(builder.or_(clock, _I64(_POLLIN << 32)), builder.gep(asked, [_I64(1)]))
-    # To arm a timer for every sleep costs more than the rest of it; the clock's is always armed.
+    # Arming a timer costs more than the rest of a sleep. The periodic timer is always armed.
     far = builder.icmp_signed(">=", timeout_ns, _I64(CLOCK_NS // 2))
     until = builder.select(far, _I64(0), _timespec(builder, timeout_ns))
     given = [builder.ptrtoint(asked, _I64), _I64(2), until, _I64(0)]
@@ -153,7 +153,7 @@ put = _two(_put)
 copy = _three(_copy)
 wait = _three(_wait)
 wake = _two(_wake)
-# A byte into a pipe; and until there is one, or the clock strikes, or the time is over.
+# `knock` writes a byte into a pipe; the other waits for one, for the periodic timer or a timeout.
 knock = _one(_knock)
 listen = _three(_listen)
 now_ns = _one(_now_ns)

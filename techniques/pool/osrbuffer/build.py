@@ -9,14 +9,14 @@ from numba import njit, types
 from techniques.pool.osrbuffer import protocol
 from techniques.pool.osrbuffer.compiled import ENTRIES
 
-# Its type does not name all that it takes.
+# Typed as Any because its stub does not declare all arguments.
 _njit: Any = njit
-# All that machine code may ask of the process; anything else would end it when loaded.
+# The only symbols that the code may import; loading it with any other would end the process.
 _MAY_CALL = {"syscall", "memcpy", "memmove", "memset", "clock_gettime", "ppoll", "read", "write"}
 
 
 def assembly() -> str:
-    """The entry points in LLVM's language, optimised."""
+    """Returns the entry points as optimised LLVM assembly."""
     functions = compilable(protocol)
     whole = llvm.parse_assembly("")
     for name, count in ENTRIES.items():
@@ -33,7 +33,7 @@ def assembly() -> str:
 
 
 def compilable(module: ModuleType) -> dict[str, Any]:
-    """The functions of a module as Numba's, which see each other."""
+    """Returns the functions of a module as Numba functions that can call each other."""
     space = dict(vars(module))
     own = {
         name: value
@@ -51,7 +51,7 @@ def compilable(module: ModuleType) -> dict[str, Any]:
 
 
 def _entry(name: str, mangled: str, count: int) -> str:
-    """Numba's functions return through a pointer; C's callers expect the value."""
+    """Returns a wrapper: Numba's functions return through a pointer, C callers expect a value."""
     given = ", ".join(f"i64 %a{index}" for index in range(count))
     kinds = ", ".join(["ptr", "ptr", *["i64"] * count])
     return f"""

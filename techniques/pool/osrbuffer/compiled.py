@@ -26,7 +26,7 @@ import llvmlite.binding as llvm
 
 _log = logging.getLogger(__name__)
 
-# Each with the number of its arguments.
+# Entry point → number of arguments.
 ENTRIES: Final = {
     "send": 8,
     "send_now": 4,
@@ -38,7 +38,7 @@ ENTRIES: Final = {
     "mend": 3,
     "depth": 1,
 }
-# Which argument is the address of a body.
+# Entry point → index of the argument that is the address of a body.
 BODIES: Final = {"send": 3, "send_now": 3}
 _SOURCES = ("layout.py", "atomics.py", "protocol.py", "compiled.py", "build.py")
 CACHE_VARIABLE = "CURTAIL_CACHE_DIR"
@@ -53,7 +53,7 @@ def entries() -> dict[str, Entry]:
 
 
 def loaded(code: bytes) -> Any:
-    """An engine that holds this code; it lives as long as the process."""
+    """Returns an LLVM engine that holds this code; keep it as long as the process lives."""
     engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine())
     engine.add_object_file(llvm.ObjectFileRef.from_data(code))
     engine.finalize_object()
@@ -92,7 +92,7 @@ def _object() -> bytes:
 
 
 def assembly() -> str:
-    """The same in LLVM's language: kept as well, for who wants to read or change it."""
+    """Returns the entry points as LLVM assembly, which is cached too, to be read or changed."""
     return kept(".ll", _build).decode()
 
 
@@ -109,12 +109,12 @@ def _build() -> bytes:
 
 
 def kept(suffix: str, make: Callable[[], bytes]) -> bytes:
-    """A file of ours from the first folder that has it; otherwise it is made and put into one."""
+    """Returns a file from the first cache folder that has it; otherwise makes and stores it."""
     name = f"ring-{_fingerprint()}{suffix}"
     found = _found(name)
     if found is not None:
         return found
-    # Where many start at once on a new machine, one compiles and the others wait for it.
+    # If many processes start at once on a new machine, one compiles and the others wait for it.
     with _turn():
         found = _found(name)
         return _made(name, make) if found is None else found
@@ -158,7 +158,7 @@ def _turn() -> Iterator[None]:
             _holds_turn = False
 
 
-# The object is made from the text, and both take their turn.
+# Whether this process has the lock: making the object code makes the assembly, under one lock.
 _holds_turn = False
 
 
@@ -182,7 +182,7 @@ def _folders() -> Iterator[Path]:
 
 
 def _read(path: Path) -> bytes:
-    """What somebody else could have written is not run."""
+    """Reads a cached file; raises if another user could have written it, as it will be executed."""
     for part in (path.parent, path):
         found = part.stat()
         theirs = found.st_uid not in (os.getuid(), 0)

@@ -67,20 +67,20 @@ START_MASK = (1 << START_BITS) - 1
 WRITER_SHIFT = STATUS_BITS + UNITS_BITS
 CHECK_SALT = 0x3C6E_F372_FE94_F82B
 
-# What a process hands to its compiled code: words of its own memory, shared with nobody.
+# The state a process passes to its compiled code: words in its own memory, not shared.
 MY_BASE, MY_CAPACITY, MY_UNIT, MY_WRITER, MY_SPIN_NS, MY_BELL = range(0, 48, 8)
 MY_SCRATCH, MY_SCRATCH_BYTES, MY_CLOCK = 48, 56, 64
 MY_WORDS = 9
-# How often a sleeping consumer looks by itself.
+# How often a sleeping consumer wakes up to look, without being woken.
 CLOCK_NS = 50_000_000
-# What compiled code tells the consumer about a message.
+# The fields of `found`, by which compiled code describes a message to the consumer.
 FOUND_AT, FOUND_LENGTH, FOUND_TARGET, FOUND_WIDE, FOUND_CLAIM = range(0, 40, 8)
 FOUND_WORDS = 5
 
-# Answers that are no position.
+# Results that are not a position.
 NO_ROOM, NOTHING, BLOCKED, BROKEN, LOST, HELD = range(-1, -7, -1)
 
-# A unit's word is written once a lap: few units to a large slot, little waste in a small one.
+# A unit's word is written once a lap: large slots should have few units, small ones little waste.
 SMALLEST_UNIT_BYTES, LARGEST_UNIT_BYTES = 64, 4096
 UNITS_AIMED_AT = 16_384
 
@@ -95,5 +95,5 @@ def unit_bytes(capacity_bytes: int) -> int:
 
 
 def units(body_bytes: int, unit: int) -> int:
-    """Of a slot with such a body."""
+    """Returns the number of units of a slot with a body of this size."""
     return -(-(HEAD_BYTES + body_bytes) // unit)

@@ -23,7 +23,7 @@ BELL_SUFFIX = ".bell"
 
 
 class Mapping:
-    """Mapped and touched at once, so that no send pays for the first look at a page."""
+    """Maps the file and touches all its pages, so that no send has to wait for a page fault."""
 
     def __init__(self, path: str) -> None:
         with open(path, "r+b") as file:
@@ -60,20 +60,20 @@ class Mapping:
 
 
 def remove(path: str) -> None:
-    """Takes the names away; who has them open goes on."""
+    """Deletes the files; processes that have them open go on."""
     os.unlink(path)
     with suppress(FileNotFoundError):
         os.unlink(path + BELL_SUFFIX)
 
 
 def make(path: str, capacity_bytes: int) -> None:
-    """A file of an empty ring. It has its name only when it is whole, and all its room."""
+    """Creates the file of an empty ring; it gets its name only when complete and allocated."""
     unit = unit_bytes(capacity_bytes)
     capacity = max(2, -(-capacity_bytes // unit))
     draft = f"{path}.{os.getpid()}"
     file = os.open(draft, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     try:
-        # Without its room, a write to a full /dev/shm would end the process (SIGBUS).
+        # Allocate now: a later write to a full /dev/shm would end the process (SIGBUS).
         os.posix_fallocate(file, 0, PAGE_BYTES + capacity * unit)
         for offset, value in ((CAPACITY, capacity), (UNIT_BYTES, unit), (MAGIC, MAGIC_VALUE)):
             os.pwrite(file, value.to_bytes(8, "little"), offset)

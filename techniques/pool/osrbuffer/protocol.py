@@ -7,22 +7,22 @@ same source is compiled (`build.py`) and walked step by step through all interle
 variables: loops are `while`, and no expression holds one step's result while it takes the next.
 
 **A producer** claims the slot at WRITE by compare-and-swap on its claim word, FREE to IS_WRITING.
-That one step reserves the space and says how much of it is whose, so there is no moment at which
-space is taken and nobody knows by whom. Then WRITE is advanced; who finds a claim at WRITE (its
-producer died, or is slow) advances it for the other. It fills the slot, and IS_WRITING becomes
-IS_READY.
+That one step reserves the space and records its size and its writer, so there is no moment at which
+space is taken by an unknown process. Then WRITE is advanced; a producer that finds a claim at WRITE
+(whose writer died, or is slow) advances it for that writer. The producer fills the slot, and
+IS_WRITING becomes IS_READY.
 
 **The consumer** looks from READ on for the first IS_READY, past what is IS_WRITING: that is the
-window. It copies the body, sets HAS_READ, and then moves READ over all at the left that is done
-with: writes RELEASING, gives every unit its next lap, writes READ. Where it dies in between, the
+window. It copies the body, sets HAS_READ, and then moves READ over all finished slots at the left
+edge: writes RELEASING, gives every unit its next lap, writes READ. If it dies in between, the
 next consumer does it again from RELEASING.
 
-**Asleep.** Who sleeps says so first, looks once more and then sleeps; who has news looks whether
-somebody said so, and wakes. Producers sleep on a futex with the value it had before they looked.
-The consumer sleeps on a pipe, in which a byte waits for whoever comes late: of a pipe's writer the
-kernel expects that it will sleep soon, and lets the reader run in its place rather than wake an
-idle processor for it. A process that dies between its news and the waking leaves a sleeper to its
-timeout.
+**Sleeping.** A process that wants to sleep sets a flag, looks once more and then sleeps; a process
+that changes something checks the flag and wakes the sleeper. Producers sleep on a futex with the
+value it had before they looked. The consumer sleeps on a pipe, where a byte written too early is
+not lost. Besides, the kernel expects a pipe's writer to sleep soon and lets the reader run in its
+place, rather than wake an idle processor for it. If a process dies between its change and the
+wake-up, the sleeper wakes at its timeout.
 """
 
 from techniques.pool.osrbuffer.atomics import (
@@ -87,13 +87,13 @@ from techniques.pool.osrbuffer.layout import (
     WRITER_SHIFT,
 )
 
-# How long the consumer sleeps while all it sees is still being written: then somebody should look
-# whether the writers live.
+# How long the consumer sleeps while all messages are still being written, before it checks that
+# their writers live.
 BLOCKED_WAIT_NS = 2_000_000
 
 
 def slot(me: int, at: int) -> int:
-    """The address of the unit at a position."""
+    """Returns the address of the unit at a position."""
     return get(me + MY_BASE) + PAGE_BYTES + at % get(me + MY_CAPACITY) * get(me + MY_UNIT)
 
 
@@ -124,7 +124,7 @@ def check_of(at: int, length: int, target: int) -> int:
 
 
 def reserve(me: int, units: int) -> int:
-    """Claims a slot: its position, or NO_ROOM. Flush markers at the lap's end are on the way."""
+    """Claims a slot; returns its position or NO_ROOM. Writes a flush marker at a lap's end."""
     base = get(me + MY_BASE)
     capacity = get(me + MY_CAPACITY)
     while True:
@@ -146,7 +146,7 @@ def reserve(me: int, units: int) -> int:
 
 
 def pass_by(me: int, at: int) -> None:
-    """The slot at WRITE was not free: advances WRITE for its owner, or mends the word."""
+    """The slot at WRITE is not free: advances WRITE for its owner, or repairs the word."""
     base = get(me + MY_BASE)
     claim = load(slot(me, at))
     if claim == free_word(me, at):
@@ -158,7 +158,7 @@ def pass_by(me: int, at: int) -> None:
 
 
 def fill(me: int, at: int, target: int, length: int, body: int, parts: int, count: int) -> None:
-    """Head and body; `body` is one address, or `parts` are `count` pairs of address and length."""
+    """Writes head and body: from one address, or from `count` pairs of address and length."""
     head = slot(me, at)
     put(head + LENGTH, length)
     put(head + TARGET, target)
@@ -195,7 +195,7 @@ def send(
     units: int,
     wait_ns: int,
 ) -> int:
-    """One message: the position it was sent at, or NO_ROOM after `wait_ns`, or LOST."""
+    """Sends one message; returns its position, or NO_ROOM after `wait_ns`, or LOST."""
     at = reserve(me, units)
     if at == NO_ROOM:
         at = reserve_later(me, units, wait_ns)
@@ -206,7 +206,7 @@ def send(
 
 
 def send_now(me: int, target: int, length: int, body: int) -> int:
-    """One message of one part where there is room at once."""
+    """Sends one message of one part without waiting for room."""
     unit = get(me + MY_UNIT)
     units = (HEAD_BYTES + length + unit - 1) // unit
     at = reserve(me, units)
@@ -233,10 +233,10 @@ def reserve_later(me: int, units: int, wait_ns: int) -> int:
 
 
 def find(me: int, found: int) -> int:
-    """The position of the first message that is ready; or NOTHING, BLOCKED or BROKEN.
+    """Returns the position of the first message that is ready; or NOTHING, BLOCKED or BROKEN.
 
-    Where the window passed one being written, it looks a second time from there: a producer's
-    first message may have become ready, and its second been sent, behind the window's back.
+    If the search passed a message being written, it looks a second time from there: that message
+    may have become ready, and the same producer's next one been sent, after the search passed.
     """
     base = get(me + MY_BASE)
     capacity = get(me + MY_CAPACITY)
@@ -250,7 +250,7 @@ def find(me: int, found: int) -> int:
         if claim == free_word(me, at):
             if at >= load(base + WRITE):
                 break
-            # Whatever is before WRITE was claimed before WRITE was there.
+            # Every slot before WRITE was claimed before WRITE was advanced over it.
             claim = load(slot(me, at))
         if not is_claim(me, at, claim):
             put(found + FOUND_AT, at)
@@ -271,7 +271,7 @@ def find(me: int, found: int) -> int:
 
 
 def told(me: int, at: int, found: int) -> int:
-    """Tells the message at a position: the position again, or BROKEN."""
+    """Describes the message in `found`; returns its position, or BROKEN if the head is wrong."""
     if at < 0:
         return at
     head = slot(me, at)
@@ -289,10 +289,10 @@ def told(me: int, at: int, found: int) -> int:
 
 
 def taken(me: int, at: int, found: int) -> int:
-    """Tells the message at a position: the length of one that was copied and done with, or HELD.
+    """Takes the message at a position: returns its length if it was copied and released, or HELD.
 
-    A small one is copied at once; a large one, and all while the window is wide, are left to the
-    caller.
+    A small message is copied here. A large one is left to the caller, and so are all while the
+    window spans more than half of the ring.
     """
     at = told(me, at, found)
     if at < 0:
@@ -308,9 +308,9 @@ def taken(me: int, at: int, found: int) -> int:
 
 
 def receive(me: int, found: int, wait_ns: int) -> int:
-    """Waits for a message and tells it, as `taken`; one that is HELD stays until `done`.
+    """Waits for a message and takes it as `taken` does; one that is HELD stays until `done`.
 
-    BLOCKED comes early, so that somebody looks whether the writers still live.
+    Returns BLOCKED before `wait_ns`, so that the caller can check that the writers still live.
     """
     base = get(me + MY_BASE)
     began_ns = now_ns(0)
@@ -337,7 +337,7 @@ def receive(me: int, found: int, wait_ns: int) -> int:
 
 
 def done(me: int, at: int) -> int:
-    """The message at this position was copied out: its slot is free as soon as all before are."""
+    """Marks a message as read; its slot becomes free as soon as all slots before it are."""
     head = slot(me, at)
     claim = load(head)
     put(head, claim & ~STATUS_MASK | HAS_READ)
@@ -345,7 +345,7 @@ def done(me: int, at: int) -> int:
 
 
 def advance(me: int, idle: bool) -> int:
-    """Moves READ over all at the left that is done with, and lets producers know."""
+    """Moves READ over the finished slots at the left edge, and wakes producers."""
     base = get(me + MY_BASE)
     capacity = get(me + MY_CAPACITY)
     left = load(base + READ)
@@ -360,7 +360,7 @@ def advance(me: int, idle: bool) -> int:
         at += units_of(claim)
     if at > left:
         release(me, left, at)
-    # To wake a producer for every slot would cost both more than the message did.
+    # Waking a producer for every slot would cost both sides more than the message itself.
     if load(base + WANTED) == 1:
         taken = load(base + WRITE) - at
         if (idle or 2 * taken <= capacity) and swap(base + WANTED, 0) == 1:
@@ -370,10 +370,10 @@ def advance(me: int, idle: bool) -> int:
 
 
 def release(me: int, left: int, to: int) -> None:
-    """Makes slots free for the next lap. Done twice, it does the same."""
+    """Makes slots free for the next lap. Idempotent."""
     base = get(me + MY_BASE)
     store(base + RELEASING, to)
-    # A producer may have died, or sleep, between its claim and WRITE.
+    # A producer may have died, or be asleep, between its claim and advancing WRITE.
     write = load(base + WRITE)
     while write < to:
         cas(base + WRITE, write, to)
@@ -386,7 +386,7 @@ def release(me: int, left: int, to: int) -> None:
 
 
 def resume(me: int) -> int:
-    """A new consumer ends what the last one had begun."""
+    """Completes a release that the previous consumer had begun when it died."""
     base = get(me + MY_BASE)
     left = load(base + READ)
     to = load(base + RELEASING)
@@ -396,7 +396,7 @@ def resume(me: int) -> int:
 
 
 def unfinished(me: int, after: int, found: int) -> int:
-    """The first message behind a position that is still being written; tells its claim."""
+    """Returns the first position after `after` still being written; puts its claim in `found`."""
     base = get(me + MY_BASE)
     at = load(base + READ)
     end = at + get(me + MY_CAPACITY)
@@ -412,7 +412,7 @@ def unfinished(me: int, after: int, found: int) -> int:
 
 
 def give_up(me: int, at: int, claim: int) -> int:
-    """Skips a slot whose writer is dead: its units, or 0 where it became ready after all."""
+    """Skips a slot whose writer is dead; returns its units, or 0 if it became ready after all."""
     if not leads_to_write(me, at + units_of(claim)):
         return mend(me, at, claim)
     if not cas(slot(me, at), claim, claim & ~STATUS_MASK | OTHER):
@@ -423,7 +423,7 @@ def give_up(me: int, at: int, claim: int) -> int:
 
 
 def mend(me: int, at: int, claim: int) -> int:
-    """Gives up garbage: up to the next place from which all slots up to WRITE make sense."""
+    """Skips garbage, up to the next position from which all slots up to WRITE are valid."""
     base = get(me + MY_BASE)
     capacity = get(me + MY_CAPACITY)
     sensible = is_claim(me, at, claim)
@@ -456,7 +456,7 @@ def leads_to_write(me: int, at: int) -> bool:
 
 
 def depth(me: int) -> int:
-    """Messages ready or being written; what is taken meanwhile may or may not count."""
+    """Returns how many messages are ready or being written; approximate while others are taken."""
     base = get(me + MY_BASE)
     at = load(base + READ)
     write = load(base + WRITE)

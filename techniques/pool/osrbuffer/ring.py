@@ -2,8 +2,8 @@
 
 Many producers, one consumer, variable sizes, order kept per producer. The bytes are described in
 `layout.py`, what happens to them in `protocol.py`. Nothing is lost and nothing comes twice while
-both sides live. Whose writer is killed before its message was ready is skipped, and only that; a
-consumer that is killed takes with it the one message it was just given.
+both sides live. If a writer is killed before its message is ready, only that message is skipped. If
+a consumer is killed, only the message it had just received is lost.
 """
 
 import ctypes
@@ -43,20 +43,20 @@ from techniques.pool.osrbuffer.layout import (
 
 _log = logging.getLogger(__name__)
 
-# How long one call of compiled code may last: then Python looks for signals, and a sleeper whose
-# bell was not rung, because the other side was killed in that moment, looks again.
+# How long one call of compiled code may last. Then Python handles signals, and a sleeper that was
+# not woken, because the other side was killed at that moment, looks again.
 SLICE_NS = CLOCK_NS
 FOREVER_NS = 2**62
-# A message that comes within it costs no sleep; so much is burnt before each.
+# How long to spin before sleeping: a message that comes within it costs no sleep.
 SPIN_NS = 20_000
-# How often the writers of unfinished messages are looked at, while they hold nothing up.
+# How often to check that writers of unfinished messages live, while they block nothing.
 LOOK_EVERY_S = 0.01
 NOT_LENT = -1
 # Messages up to this are copied twice and cost one call of compiled code instead of two.
 SCRATCH_BYTES = 16_384
 
 Body = bytes | bytearray | memoryview
-# Stands for a buffer's beginning where an address is asked for.
+# Used to get the address of a buffer's first byte.
 _OneByte = ctypes.c_char * 1
 
 
@@ -67,7 +67,7 @@ class Message(NamedTuple):
 
 class Ring:
     def __init__(self, path: str, code: Mapping[str, Entry] | None = None) -> None:
-        """`code` is another build of the protocol, as tests need one."""
+        """`code` is another build of the protocol, for tests."""
         self.path = path
         self._map = mapping.Mapping(path)
         code = entries() if code is None else code
@@ -89,7 +89,7 @@ class Ring:
         self._me = ctypes.addressof(self._my_words)
         self._found_words = (ctypes.c_int64 * FOUND_WORDS)()
         self._found = ctypes.addressof(self._found_words)
-        # What `look` showed, and where it lies if that is not the scratch.
+        # The view that `look` returned, and its position if it is not in the scratch buffer.
         self._lent: memoryview | None = None
         self._lent_at = NOT_LENT
         self._consumes = False
@@ -119,7 +119,7 @@ class Ring:
     def send(
         self, body: Body | Sequence[Body], target: int = 0, timeout_s: float | None = None
     ) -> bool:
-        """Whether there was room in time; a sequence is written back to back as one message."""
+        """Sends a message (a sequence is joined to one); returns whether there was room in time."""
         if isinstance(body, bytes):
             return self._send_one(target, len(body), body, timeout_s)
         if isinstance(body, bytearray) and body:
@@ -134,7 +134,7 @@ class Ring:
         body: bytes | ctypes.Array[ctypes.c_char],
         timeout_s: float | None,
     ) -> bool:
-        # As few steps as can be: after a sleep, each costs several times what it does in a loop.
+        # The fast path has few steps: right after a sleep, each costs several times the usual.
         if length <= self.limit_bytes and self._mark == processes.known:
             at = self._send_now_code(self._me, target, length, body)
             if at >= 0:
@@ -144,7 +144,7 @@ class Ring:
         return self._send(target, length, body, None, timeout_s)
 
     def _send_parts(self, target: int, parts: Iterable[Body], timeout_s: float | None) -> bool:
-        # Arrays hold the buffers while compiled code reads them.
+        # The arrays keep the buffers alive while compiled code reads them.
         arrays = [np.frombuffer(part, np.uint8) for part in parts]
         table = array("q")
         for each in arrays:
@@ -188,7 +188,7 @@ class Ring:
     # ---- the consumer ---------------------------------------------------------------------
 
     def receive(self, timeout_s: float | None = None) -> Message | None:
-        """The next message, in order per producer; None when none came in time."""
+        """Returns the next message, in order per producer; None if none came in time."""
         at = self._next(_until_ns(timeout_s))
         if at == NOTHING:
             return None
@@ -198,8 +198,8 @@ class Ring:
         return Message(target, ctypes.string_at(self._scratch, at))
 
     def look(self, timeout_s: float | None = None) -> memoryview | None:
-        """The next body, readable only until another is asked for: a large one where it lies, and
-        if its consumer is killed meanwhile, the next one gets it again."""
+        """Returns the next body, valid until the next call. A large one is read in the ring itself;
+        if the consumer is killed meanwhile, the next consumer gets it again."""
         at = self._next(_until_ns(timeout_s))
         if at == NOTHING:
             return None
@@ -209,7 +209,7 @@ class Ring:
         return self._lent
 
     def _next(self, until_ns: int) -> int:
-        """Waits for a message: the length of one in the scratch, HELD, or NOTHING by then."""
+        """Waits for a message; returns its length if it is in the scratch, or HELD or NOTHING."""
         if self._lent is not None:
             self._give_back()
         if not self._consumes or self._mark != processes.known:
@@ -236,7 +236,7 @@ class Ring:
         return self._lent
 
     def _give_back(self) -> None:
-        """Whoever still looks at it gets an error, and not the bytes of another message."""
+        """Releases the view that `look` returned: reading it raises instead of showing new bytes."""
         if self._lent is not None:
             self._lent.release()
             self._lent = None
@@ -265,7 +265,7 @@ class Ring:
         self._consumes = True
 
     def _give_up_dead(self) -> None:
-        """Of the messages still being written, gives up those whose writers are gone."""
+        """Skips messages that are still being written but whose writers are dead."""
         now_s = time.monotonic()
         if now_s - self._looked_s < LOOK_EVERY_S:
             return
@@ -289,7 +289,7 @@ class Ring:
     # ---- both -----------------------------------------------------------------------------
 
     def depth(self) -> int:
-        """Messages ready or being written; approximate while others work."""
+        """Returns how many messages are ready or being written; approximate while others work."""
         return self._code["depth"](self._me)
 
     def close(self) -> None:
@@ -297,11 +297,11 @@ class Ring:
         self._map.close()
 
     def unlink(self) -> None:
-        """Takes the name away; who has it mapped goes on."""
+        """Deletes the file; processes that have it mapped go on."""
         mapping.remove(self.path)
 
     def _forked(self) -> None:
-        """A child of fork is a process of its own: its messages are not the parent's."""
+        """Resets the writer's identity in a forked child: it must not write as its parent."""
         self._mark = processes.own_mark()
         self._my_words[3] = self._mark
         self._consumes = False

@@ -13,12 +13,12 @@ _log = logging.getLogger(__name__)
 # wait for room; more, and the bytes no longer stay in the processor's caches.
 MESSAGES = 64
 SHARED_MEMORY = "/dev/shm"
-# Others need /dev/shm as well; where it runs full, who writes to it is killed.
+# Others need /dev/shm as well; if it is full, a process that writes to it is killed (SIGBUS).
 SHARE_OF_FREE = 0.5
 
 
 def capacity_bytes(message_bytes: int) -> int:
-    """For 50 to 100 messages of this size."""
+    """Returns a capacity for 50 to 100 messages of this size."""
     if message_bytes < 0:
         raise ValueError(f"messages of {message_bytes} bytes?")
     whole = HEAD_BYTES + message_bytes
@@ -27,7 +27,7 @@ def capacity_bytes(message_bytes: int) -> int:
 
 
 def folder(wanted_bytes: int, local_dirs: Sequence[str]) -> str:
-    """Where files of so many bytes together fit: shared memory, or else a local folder."""
+    """Returns a folder with room for `wanted_bytes`: shared memory, or else a local folder."""
     wanted_bytes += PAGE_BYTES
     free = _free_bytes(SHARED_MEMORY)
     if wanted_bytes <= free * SHARE_OF_FREE:

@@ -15,7 +15,7 @@ Times = NDArray[np.float64]
 
 
 def poisson(rate_per_s: float, seconds: float, seed: int = 0) -> Times:
-    """Seconds from the start, ascending: independent arrivals, so many a second on average."""
+    """Independent arrivals at an average rate, as ascending seconds from the start."""
     if rate_per_s <= 0 or seconds <= 0:
         raise ValueError(f"no arrivals at {rate_per_s} a second for {seconds} s")
     numbers = np.random.default_rng(seed)
@@ -24,7 +24,7 @@ def poisson(rate_per_s: float, seconds: float, seed: int = 0) -> Times:
 
 
 def trace(times_s: Sequence[float]) -> Times:
-    """As they were recorded; the first one is the start."""
+    """Recorded arrival times, shifted so that the first one is 0."""
     times = np.asarray(times_s, dtype=np.float64)
     if times.ndim != 1 or len(times) == 0 or not np.isfinite(times).all():
         raise ValueError("a trace is a list of times in seconds")

@@ -1,4 +1,4 @@
-"""Drives a pool without Spark, by open-loop arrivals; tells latencies from the intended send time.
+"""Drives a pool without Spark: open-loop arrivals, latency counted from the intended send time.
 
     python -m techniques.pool.workload.driver --topology exclamation --rate 200 --seconds 10 \\
         --instances 2 --cost-us 1000 --slow 0=4 --policy fewest-queued
@@ -54,7 +54,7 @@ class Run:
 def drive(
     plan: Plan, chunks: Sequence[pa.RecordBatch], times_s: arrivals.Times, application: str
 ) -> Run:
-    """Chunk i is meant to leave at `times_s[i]`; what has no room waits its turn here."""
+    """Sends chunk i at `times_s[i]`, or as soon after as there is room, and measures latencies."""
     if len(chunks) != len(times_s):
         raise ValueError(f"{len(chunks)} chunks for {len(times_s)} arrivals")
     ready = [Chunk.of(each) for each in chunks]
@@ -100,7 +100,7 @@ def planned(
     policy: str = BASELINE,
     window: int = 1024,
 ) -> Plan:
-    """The window is wide, for an open loop is not held back by the pool."""
+    """Returns a plan. Its window is wide, so that the pool does not hold back the open loop."""
     first, *rest = topology.operators
     planted = Heterogeneous(first, cost_us, slow or {}, hangs or {}, burn)
     operators: list[Operator] = [planted, *rest]
@@ -110,7 +110,7 @@ def planned(
 def tuples(
     topology: Topology, count: int, rows: int, seed: int, skew_us: tuple[float, float] | None
 ) -> list[pa.RecordBatch]:
-    """So many chunks; with a cost in every one's first row if costs are skewed."""
+    """Returns `count` chunks; with `skew_us`, each has a cost in its first row."""
     batch = topology.tuples(count * rows, seed)
     if skew_us is not None:
         costs = np.zeros(count * rows, np.int64)
@@ -120,7 +120,7 @@ def tuples(
 
 
 def ended(application: str, name: str) -> None:
-    """Ends the pool now, and not when nobody has used it for a while."""
+    """Ends the pool now instead of waiting for its idle timeout."""
     attachment.forgotten()
     found = control.running(application, name)
     if found is not None:

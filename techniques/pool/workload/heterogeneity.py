@@ -1,8 +1,8 @@
-"""Heterogeneity on purpose: what makes the tails that the papers' techniques cut.
+"""Artificial heterogeneity, the cause of the latency tails that the papers' techniques cut.
 
 `Heterogeneous` wraps an operator of a pool: it costs what a chunk's rows say, some instances are
-slower than others, and one may hang for a while. Costs are slept or burnt: sleeping stands for a
-call to somebody else and takes no core, burning for work.
+slower than others, and one may hang for a while. Costs are slept or burnt: sleeping models a call
+to another service and takes no core, burning models computation.
 """
 
 import os
@@ -21,7 +21,7 @@ COST = "cost_us"
 
 
 def this_instance() -> int:
-    """Which instance of its operator this process is; 0 outside of a pool."""
+    """Returns the number of this process among its operator's instances; 0 outside of a pool."""
     return int(os.environ.get(INSTANCE_VARIABLE, "-0").rpartition("-")[2])
 
 

@@ -46,7 +46,7 @@ class Topology:
     name: str
     steps: tuple[Step, ...]
     rate_per_s: float
-    # So many rows of input, from a seed.
+    # (rows, seed) → input.
     tuples: Callable[[int, int], pa.RecordBatch]
 
     @property
@@ -61,7 +61,7 @@ class Topology:
         return replace(self, steps=tuple(replace(step, tasks=tasks) for step in self.steps))
 
     def plain(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """What the chain makes of a batch, without a pool."""
+        """Applies the chain of operators to a batch, without a pool."""
         for operator in self.operators:
             batch = operator(batch)
         return batch
@@ -73,7 +73,7 @@ def exclaim(batch: pa.RecordBatch) -> pa.RecordBatch:
 
 
 def compute(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """So many arithmetic operations for every tuple; the result depends on all of them."""
+    """Does a fixed number of arithmetic operations per tuple; the result depends on all of them."""
     steps = np.arange(ARITHMETIC_OPERATIONS // 2, dtype=np.uint64)
     value = [int((steps * np.uint64(one)).sum()) & 0x7FFF_FFFF for one in _ints(batch, "value")]
     at = batch.schema.get_field_index("value")
@@ -141,7 +141,7 @@ def values(rows: int, seed: int) -> pa.RecordBatch:
 
 
 def sentences(rows: int, seed: int) -> pa.RecordBatch:
-    """Of 1 to 32 words, as in Hone's data; a few words are common, most are rare."""
+    """Sentences of 1 to 32 words, as in Hone's data; a few words are common, most are rare."""
     numbers = np.random.default_rng(seed)
     lengths = numbers.integers(1, LONGEST_SENTENCE + 1, rows)
     spoken = [
