@@ -7,14 +7,14 @@ import java.util.{Collections, Map => JMap}
 import org.apache.spark.{SparkContext, SparkEnv}
 import org.apache.spark.api.plugin.{DriverPlugin, ExecutorPlugin, PluginContext, SparkPlugin}
 
-/** Loaded by `spark.plugins`; only wires the parts. Whatever fails here must not fail the job. */
+/** Loaded by `spark.plugins`; only wires the parts. An error here must not fail the job. */
 class Plugin extends SparkPlugin {
   override def driverPlugin(): DriverPlugin = new Driver
   override def executorPlugin(): ExecutorPlugin = new Executor
 }
 
 private object Plugin {
-  /** All that this probe can move. Options of Spark are the driver's: elsewhere there is no context. */
+  /** All levers of this probe. Spark options are set in the driver only, which has the context. */
   def levers(): Seq[Lever] = Seq(Echo, new StateStoreLever, new ConfLever(() => Driver.context))
 }
 
@@ -59,7 +59,7 @@ private class Driver extends DriverPlugin {
       Driver.reply()
     case Control.Question => Control.current.document
     case other =>
-      // For the collector to count: an executor of another Curtail, or of another plugin.
+      // Counted by the collector: sent by another version of Curtail, or by another plugin.
       val name = Option(other).map(_.getClass.getName).getOrElse("null")
       CollectorProcess.offer(MessageKind.Foreign, name.getBytes(UTF_8))
       Driver.reply()
@@ -75,10 +75,10 @@ private class Driver extends DriverPlugin {
 }
 
 private object Driver {
-  /** Of the application whose driver this JVM is. */
+  /** The context of the application whose driver this JVM is. */
   @volatile var context: Option[SparkContext] = None
 
-  /** To every part: the clock, and the number of the edition that is to be held. */
+  /** The reply to every part: the driver's clock, and the number of the edition in force. */
   def reply(): Array[Byte] =
     ByteBuffer.allocate(2 * java.lang.Long.BYTES)
       .putLong(Clock.hostUs()).putLong(Control.current.number).array()
@@ -98,7 +98,7 @@ private class Executor extends ExecutorPlugin {
       val watched = pools(ctx)
       val moved = new Levers(here, Plugin.levers() ++ watched.map(PoolLever.here(_)))
       val sender = new Sender(message => ctx.ask(message), moved)
-      // Reading RocksDB's log makes each flush a little longer: whoever minds can do without.
+      // Reading RocksDB's log makes each flush a little longer, so it can be switched off.
       val wanted = ctx.conf().getBoolean("spark.curtail.stateStore.tap", true)
       val measured = sources() ++ (if (wanted) taps() else Nil)
       sampler =
@@ -108,7 +108,7 @@ private class Executor extends ExecutorPlugin {
       sampler.foreach(_.start())
     }
 
-  /** What is measured in every JVM, each on its own: one that cannot start is left out. */
+  /** The metric sources of every JVM; one that cannot start is left out. */
   private def sources(): Seq[MetricSource] = Machine.sources()
 
   private def pools(ctx: PluginContext): Option[Pools] = {
@@ -117,7 +117,7 @@ private class Executor extends ExecutorPlugin {
     made
   }
 
-  /** On its own as well, for it stands on the cluster's log4j. */
+  /** Started separately, because it depends on the cluster's version of log4j. */
   private def taps(): Seq[MetricSource] = {
     Guard.quietly("listen to state stores") { tap = Some(new StateStoreTap().install()) }
     tap.toSeq

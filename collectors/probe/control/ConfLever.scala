@@ -5,25 +5,25 @@ import scala.jdk.CollectionConverters._
 import org.apache.spark.{SparkConf, SparkContext, SparkEnv}
 
 /**
- * Spark options that a running driver reads again and again: each task set takes what stands there
- * when it begins. Which these are is known, and no others can be set.
+ * Sets Spark options that a running driver reads again for each task set. Only the options of a
+ * fixed list can be set.
  *
- * `options` of an order is a map from names to texts. What stood there before is put back when no
- * order wants the option any more.
+ * `options` of an order is a map from names to texts. The previous value is restored when no order
+ * wants the option any more.
  */
 private[probe] class ConfLever(context: () => Option[SparkContext]) extends Lever {
   import ConfLever._
 
   override val name = "spark-conf"
 
-  /** By option, what stood there before it was first set; None: nothing did. */
+  /** Option → its value before it was first set; None if it had none. */
   private var before = Map.empty[String, Option[String]]
 
   override def hold(orders: Seq[Order]): Map[Int, String] = {
     val asked = orders.map(order => order.number -> options(order))
     val refused = asked.flatMap { case (number, wanted) => whyNot(wanted).map(number -> _) }.toMap
     val wanted = asked.filterNot { case (number, _) => refused.contains(number) }
-    // Arbitration lets one order at a time have an option; should two come, the first has it.
+    // Arbitration grants an option to one order at a time; if two come anyway, the first wins.
     val values = wanted.reverse.flatMap(_._2).toMap
     if (values.nonEmpty || before.nonEmpty) live() match {
       case Some(conf) =>
@@ -50,7 +50,7 @@ private[probe] class ConfLever(context: () => Option[SparkContext]) extends Leve
     before -= key
   }
 
-  /** What the context itself says, which is what counts. */
+  /** Reads the options back from the context; returns the first that differs from the wanted. */
   private def unlike(wanted: Map[String, String]): Option[String] = {
     val said = context().map(_.getConf)
     wanted.collectFirst {
@@ -61,7 +61,7 @@ private[probe] class ConfLever(context: () => Option[SparkContext]) extends Leve
 }
 
 private object ConfLever {
-  /** Read anew for every task set, and without effect on what a query computes. */
+  /** Options that Spark reads again for every task set and that do not change a query's results. */
   private val Live = Set(
     "spark.speculation",
     "spark.speculation.multiplier",

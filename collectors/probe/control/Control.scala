@@ -7,11 +7,11 @@ import java.io.{DataInputStream, EOFException, IOException, InputStream}
 private[probe] final case class Edition(number: Long, leaseMs: Long, document: Array[Byte])
 
 /**
- * The driver's copy of the edition in force. It holds while the collector renews it: after the
- * lease it is gone, and executors hear of that in the reply to their next part.
+ * The driver's copy of the edition in force. It holds while the collector renews it. After the
+ * lease it is dropped, and executors learn that from the reply to their next part.
  */
 private[probe] object Control {
-  /** Number 0 is the job as its owner wrote it. */
+  /** Edition 0: no orders, the job runs as its owner wrote it. */
   val None: Edition = Edition(0L, 0L, Array.emptyByteArray)
   /** What an executor asks for when a reply names an edition that it does not hold. */
   val Question = "curtail: what is the edition?"
@@ -32,7 +32,7 @@ private[probe] object Control {
     held = edition
   }
 
-  /** The lease is the edition's own, within reason. */
+  /** Parses an edition; its lease is limited to a sensible range. */
   def read(document: Array[Byte]): Edition = {
     val root = Json.read(document)
     val leaseMs = math.min(LongestLeaseMs, root.get("lease_ms").asLong)
@@ -50,6 +50,6 @@ private[probe] object Control {
         in.readFully(document)
         Guard.quietly("take the collector's orders") { hear(document) }
       }
-    } catch { case _: EOFException | _: IOException => () } // it ended: its supervisor says so
+    } catch { case _: EOFException | _: IOException => () } // it ended; its supervisor logs that
   }
 }

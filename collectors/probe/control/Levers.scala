@@ -9,11 +9,11 @@ import com.fasterxml.jackson.databind.JsonNode
 import scala.jdk.CollectionConverters._
 import scala.util.control.NonFatal
 
-/** Where an order goes: techniques/orders.py says which words each place has. */
+/** The JVMs that an order is for; techniques/orders.py defines the words. */
 private[probe] final case class Address(
     place: String, executor: String = "", host: String = "", pool: String = "")
 
-/** One order of an edition: which query it is for, and what is to be so. */
+/** One order of an edition: its query, its lever and the values to set. */
 private[probe] final case class Order(
     number: Int,
     lever: String,
@@ -23,19 +23,19 @@ private[probe] final case class Order(
     values: JsonNode)
 
 /**
- * Something of a running JVM that can be set and set back. It is told all orders that are in force
- * for it, again and again: it makes that so, also for what came up since, and undoes what is no
- * longer among them. What it cannot do it answers with a reason, by order.
+ * Something in a running JVM that can be set and restored. It is given all orders in force for it,
+ * repeatedly: it applies them, also to stores and pools that appeared since, and undoes those that
+ * are no longer among them. For each order that it cannot apply it returns a reason.
  */
 private[probe] trait Lever {
   def name: String
   def hold(orders: Seq[Order]): Map[Int, String]
 
-  /** Whether what was last asked is so, or refused. Until then nobody is told that it is held. */
+  /** Whether all orders are applied or refused. Until then the edition is not reported as held. */
   def settled: Boolean = true
 }
 
-/** Moves nothing: shows that orders arrive everywhere and that answers come back. */
+/** Changes nothing: shows that orders arrive everywhere and that answers come back. */
 private[probe] object Echo extends Lever {
   override val name = "echo"
 
@@ -56,8 +56,8 @@ private[probe] final case class Whereabouts(
 }
 
 /**
- * The edition that is to be held here. It holds while the driver answers: after the edition's own
- * lease without an answer it is gone. Time is an argument.
+ * The edition in force in this JVM. It is dropped when the driver has not answered for the
+ * edition's own lease. Time is an argument.
  */
 private[probe] class HeldEdition {
   private val wanted = new AtomicReference[Edition](Control.None)
@@ -65,7 +65,7 @@ private[probe] class HeldEdition {
 
   def number: Long = wanted.get.number
 
-  /** The driver answered. */
+  /** Records that the driver answered, which renews the lease. */
   def heard(nowNs: Long): Unit = heardNs = nowNs
 
   def take(edition: Edition): Unit = wanted.set(edition)
@@ -77,7 +77,7 @@ private[probe] class HeldEdition {
   }
 }
 
-/** The levers of this JVM, moved by a thread of their own so that nothing waits for them. */
+/** Applies orders to the levers of this JVM, on its own thread so that nothing waits for it. */
 private[probe] class Levers(whereabouts: Whereabouts, levers: Seq[Lever]) {
   import Levers._
 
@@ -88,14 +88,14 @@ private[probe] class Levers(whereabouts: Whereabouts, levers: Seq[Lever]) {
 
   def start(): Unit = thread.start()
 
-  /** The application ends: what was moved goes back first. */
+  /** Restores everything before the application ends. */
   def stop(): Unit = {
     running = false
     LockSupport.unpark(thread)
     thread.join(1000)
   }
 
-  /** The driver answered, and said which edition is in force. */
+  /** Takes the driver's answer, which names the edition in force. */
   def heard(edition: Long, document: () => Array[Byte]): Unit = {
     held.heard(System.nanoTime())
     if (edition != held.number) {
@@ -109,8 +109,8 @@ private[probe] class Levers(whereabouts: Whereabouts, levers: Seq[Lever]) {
     while (running) {
       LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(EveryMs))
       val edition = held.inForce(System.nanoTime())
-      // Before anything was ever asked there is nothing to undo and nothing to say. What was let
-      // go of may take more than one look to be as it was.
+      // Before the first order there is nothing to undo and nothing to report. Restoring may take
+      // more than one round.
       if (edition.number != 0L || before != 0L || !levers.forall(_.settled))
         Guard.quietly("move the levers") {
           val refused = hold(edition)
@@ -144,7 +144,7 @@ private[probe] class Levers(whereabouts: Whereabouts, levers: Seq[Lever]) {
 }
 
 private[probe] object Levers {
-  /** Spark's name for it. */
+  /** The executor id that Spark gives the driver. */
   val Driver = "driver"
   private val EveryMs = 500L
   private val LongestWhy = 200

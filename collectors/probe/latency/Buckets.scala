@@ -21,7 +21,7 @@ private object LogLinear {
   }
 }
 
-/** 64 per power of two, 0.78 %: what frames carry. */
+/** 64 buckets per power of two, 0.78 %: the scale of frames. */
 object Buckets {
   final val SubBits = 6
   val Count: Int = index(LogLinear.MaxUs) + 1
@@ -29,7 +29,7 @@ object Buckets {
   def index(latencyUs: Long): Int = LogLinear.index(latencyUs, SubBits)
 }
 
-/** 256 per power of two, 0.2 %: for what is put into `Buckets` later, within 1 % after both. */
+/** 256 per power of two, 0.2 %: for values moved into `Buckets` later, within 1 % after both. */
 object FineBuckets {
   final val SubBits = 8
   val Count: Int = index(LogLinear.MaxUs) + 1

@@ -8,7 +8,7 @@ import org.apache.spark.TaskContext
 import scala.collection.mutable
 import scala.jdk.CollectionConverters._
 
-/** What one query's records took that passed in one window. */
+/** The latencies of one query's records in one window. */
 case class WindowCounts(queryId: String, window: Long, latencies: Filled)
 
 /**
@@ -26,13 +26,13 @@ final class Recorder(isRead: Boolean = true) {
   private val counts = new AtomicIntegerArray(Slots * Buckets.Count)
   private val recorded = new AtomicIntegerArray(Slots)
 
-  // The writer's own.
+  // Used by the writer only.
   private var windowStartUs = Long.MaxValue
   private var windowEndUs = Long.MinValue
   private var slot = 0
   private[probe] val ages = new RecordAges
 
-  // The reader's own, but for `reported`, which tells the writer what it may forget.
+  // Used by the reader only, except `reported`, which tells the writer what it may clear.
   private val reportedWindow = Array.fill(Slots)(Unused)
   private val reportedCounts = new Array[Int](Slots * Buckets.Count)
   private val reported = new AtomicLongArray(Array.fill(Slots)(Unused))
@@ -52,7 +52,7 @@ final class Recorder(isRead: Boolean = true) {
     windowEndUs = windowStartUs + Clock.WindowUs
     val before = slotWindow.getPlain(slot)
     if (before != window) {
-      // First of all, so that a reader in the middle of this slot sees that it must not count it.
+      // Do this first, so that a reader in the middle of this slot sees that it must not count it.
       slotWindow.set(slot, Unused)
       if (isRead && before != Unused) lost.addAndGet(recorded.getPlain(slot) - reportedOf(before))
       var at = slot * Buckets.Count
@@ -68,7 +68,7 @@ final class Recorder(isRead: Boolean = true) {
     if (packed >> CountBits == window) (packed & CountMask).toInt else 0
   }
 
-  /** What was recorded in windows before `currentWindow` and not reported yet. */
+  /** Returns the counts of windows before `currentWindow` that were not reported yet. */
   def drain(queryId: String, currentWindow: Long): Seq[WindowCounts] =
     (0 until Slots).flatMap { s =>
       val window = slotWindow.getAcquire(s)
@@ -142,7 +142,7 @@ object Recorder {
       }
       recorder.ages.begin()
       task.addTaskCompletionListener[Unit] { (ended: TaskContext) =>
-        // What a listener throws would fail the task.
+        // Guarded, because an exception in a listener would fail the task.
         Guard.quietly("count a task") { TaskLatencies.ended(ended, queryId, recorder.ages) }
         pool.free.add(recorder)
       }

@@ -5,10 +5,10 @@ import org.apache.spark.TaskContext
 import scala.collection.mutable
 
 /**
- * What one task that succeeded counted: how old each of its records was at `referenceUs`, in
- * `FineBuckets`. Their committed latencies are that plus the time from there to their batch's
- * commit, which the collector hears of later; so the reference need not be exact, only the same.
- * A copy of a task (speculation, a stage run again) has its stage and partition, not its attempt.
+ * The records of one successful task: how old each was at `referenceUs`, in `FineBuckets`.
+ * Committed latency is this age plus the time from the reference to the batch's commit, which the
+ * collector adds later; so the reference need not be exact, only the same for both. A copy of a
+ * task (speculation, a stage run again) has the same stage and partition, but another attempt.
  */
 case class TaskLatencies(
     queryId: String,
@@ -19,7 +19,7 @@ case class TaskLatencies(
     referenceUs: Long,
     ages: Filled)
 
-/** On the way to the next part. Who offers is a task's thread, and never waits. */
+/** Finished tasks for the next part. `offer` never blocks: it is called on a task's thread. */
 private[probe] class FinishedTasks(capacity: Int)
   extends DroppingQueue[TaskLatencies](
     capacity, onDrop = dropped => Recorder.lost.addAndGet(dropped.ages.records))
@@ -31,11 +31,11 @@ object TaskLatencies {
 
   private[probe] def drain(): Seq[TaskLatencies] = finished.drain(MostPerPart)
 
-  /** At the end of a task: only what succeeded can be committed. */
+  /** Called at the end of a task; ignores failed tasks, as their records are not committed. */
   private[probe] def ended(task: TaskContext, queryId: String, ages: RecordAges): Unit = {
     val counted = ages.take()
     if (!task.isFailed() && !task.isInterrupted() && counted.buckets.nonEmpty)
-      // Continuous queries have no batches: nothing of theirs is committed.
+      // Continuous queries have no batches, so none of their records is ever committed.
       Option(task.getLocalProperty(BatchIdProperty)).flatMap(_.toLongOption).foreach { batchId =>
         finished.offer(TaskLatencies(queryId, batchId, task.stageId(), task.partitionId(),
           task.taskAttemptId(), ages.referenceUs, counted))
@@ -45,8 +45,8 @@ object TaskLatencies {
 
 /**
  * How old the records of one task were when it began. A micro-batch's offsets are fixed before its
- * tasks start, so none is younger; an event from the future counts as of that moment. Only the
- * task's own thread comes here: plain memory.
+ * tasks start, so none is younger; an event from the future counts as age 0. Used only by the
+ * task's own thread, so plain memory suffices.
  */
 private[probe] final class RecordAges {
   private val counts = new Array[Int](FineBuckets.Count)
@@ -58,7 +58,7 @@ private[probe] final class RecordAges {
 
   def record(eventUs: Long): Unit = counts(FineBuckets.index(reference - eventUs)) += 1
 
-  /** What was counted, leaving nothing behind. */
+  /** Returns the counts and resets them. */
   def take(): Filled = {
     val buckets = mutable.ArrayBuilder.make[Int]
     val filled = mutable.ArrayBuilder.make[Int]

@@ -15,7 +15,7 @@ object Clock {
 
   def nowMs(): Long = nowUs() / 1000
 
-  /** The driver's clock less this host's. */
+  /** The driver's clock minus this host's. */
   def driverAheadUs: Long = offsetUs
 
   private[probe] def setDriverAhead(us: Long): Unit = offsetUs = us
@@ -36,15 +36,15 @@ object Clock {
   }
 }
 
-/** Tells the collector what to add to times that others took from this host's clock. */
+/** Reports the offset to add to times that RocksDB and others took from this host's clock. */
 private[probe] object ClockAhead extends MetricSource {
   override def sample(): Seq[Metric] = Seq(Metric(Metrics.ClockAhead, Clock.driverAheadUs))
 }
 
 /**
- * How far the driver's clock is ahead, from round trips: it read its clock somewhere between our
- * sending and our receiving, so half the round trip is the most the middle can be wrong by. The
- * quickest of the last trips is therefore the one to believe (as NTP does it).
+ * How far the driver's clock is ahead, from round trips. The driver read its clock at some time
+ * between our sending and receiving, so the error of the middle is at most half the round trip. The
+ * fastest of the last trips is therefore used (as in NTP).
  */
 class ClockOffset {
   private case class Trip(tookUs: Long, aheadUs: Long)
@@ -56,7 +56,7 @@ class ClockOffset {
     count += 1
   }
 
-  /** Zero while the clocks agree within what a round trip can tell. */
+  /** Zero while the clocks agree within the error of a round trip. */
   def aheadUs: Long = {
     val known = trips.iterator.take(count).filter(_ != null)
     if (known.isEmpty) 0L

@@ -61,13 +61,13 @@ object CollectorProcess {
   def offer(kind: Int, payload: Array[Byte]): Unit =
     if (running) queue.offer(Message(kind, payload))
 
-  /** Not with the next delivery but now: the end of a batch is what others wait for. */
+  /** Sends immediately instead of with the next delivery, because others wait for a batch's end. */
   def offerNow(kind: Int, payload: Array[Byte]): Unit = {
     offer(kind, payload)
     LockSupport.unpark(thread)
   }
 
-  /** A collector that is started again must hear of the queries that run already. */
+  /** Sends a query's start and keeps it: a restarted collector must hear of running queries. */
   def queryStarted(runId: String, payload: Array[Byte]): Unit = {
     val message = Message(MessageKind.QueryStarted, payload)
     started.put(runId, message)
@@ -79,7 +79,7 @@ object CollectorProcess {
     if (running) startsAndEnds.add(Message(MessageKind.QueryTerminated, payload))
   }
 
-  /** For tests and for the operator's eyes; -1 while there is none. */
+  /** The collector's process id, for tests and operators; -1 while there is none. */
   def pid: Long = process.filter(_.isAlive).map(_.pid()).getOrElse(-1L)
 
   private[probe] def start(settings: CollectorSettings): Unit = synchronized {
@@ -123,7 +123,7 @@ object CollectorProcess {
     builder.start()
   }
 
-  /** Until the collector or this application ends. */
+  /** Writes messages until the collector or this application ends. */
   private def feed(child: Process, settings: CollectorSettings): Unit = {
     process = Some(child)
     val listener = new Thread(() => Control.listen(child.getInputStream), "curtail-orders")
@@ -137,7 +137,7 @@ object CollectorProcess {
       out.flush()
       while (running && child.isAlive) {
         sleepUntilDelivery()
-        // Before what was queued: a query's first part must not come before the query.
+        // Starts and ends go before the queue: a query's first part must not precede its start.
         writeAll(out, Option(startsAndEnds.poll()))
         writeAll(out, queue.poll(0))
         if (queue.dropped != lossTold) {
@@ -148,7 +148,7 @@ object CollectorProcess {
       }
       writeAll(out, Option(startsAndEnds.poll()))
       writeAll(out, queue.poll(0))
-    } catch { case _: IOException => () } // it died: supervise says so
+    } catch { case _: IOException => () } // the collector died; supervise logs that
     finally {
       try out.close() catch { case _: IOException => () }
       if (!child.waitFor(2, TimeUnit.SECONDS)) child.destroyForcibly()
@@ -156,9 +156,9 @@ object CollectorProcess {
   }
 
   /**
-   * Waking the collector costs more than its work, so it is woken when it has to close windows
-   * (collectors/process/pace.py) and gets everything then. What comes until then comes in time, and the
-   * part of the window that just ended is given the milliseconds it needs.
+   * Waking the collector costs more than its work, so it is woken only when it has to close windows
+   * (collectors/process/pace.py) and gets all messages then. That is early enough for all of them,
+   * and leaves a few milliseconds for the part of the window that just ended.
    */
   private def sleepUntilDelivery(): Unit =
     LockSupport.parkNanos((DeliveryMs - (Clock.nowMs() - OnTheWayMs) % DeliveryMs) * 1000000L)

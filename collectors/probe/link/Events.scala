@@ -1,6 +1,6 @@
 package io.curtail.probe
 
-/** Something that happened, in the words of whoever said it: what it means is decided in Python. */
+/** A log line or notification as its source wrote it; it is interpreted in Python. */
 final case class Event(source: Int, timeUs: Long, context: String, body: String)
 
 object EventSource {
@@ -10,7 +10,7 @@ object EventSource {
   val Levers = 4
 }
 
-/** On the way to the next part. Who offers never waits: RocksDB's threads, the GC's notifier. */
+/** Events for the next part. `offer` never blocks: threads of RocksDB and of the GC call it. */
 object Events {
   private val queue = new DroppingQueue[Event](capacity = 4096)
   private val MostPerPart = 256

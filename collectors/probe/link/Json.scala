@@ -2,7 +2,7 @@ package io.curtail.probe
 
 import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
 
-/** Spark brings Jackson. */
+/** JSON by Jackson, which Spark includes. */
 private[probe] object Json {
   private val mapper = new ObjectMapper
 

@@ -19,7 +19,7 @@ private[probe] object ProbeJar {
 
   @volatile private var sent = false
 
-  /** False until the jar is on its way: nothing of ours may be part of a task then. */
+  /** False until the jar was announced: until then no task may contain our classes. */
   def reachesExecutors: Boolean = sent
 
   /** `conf` is the one that executors will be sent. Returns whether they can load the probe. */
@@ -34,20 +34,20 @@ private[probe] object ProbeJar {
     sent
   }
 
-  /** The next application of this JVM may be one without our plugin. */
+  /** Resets the state, because the next application of this JVM may not have our plugin. */
   def forget(): Unit = sent = false
 
   private def announce(sc: SparkContext, conf: SparkConf): Unit = {
     val own = new File(getClass.getProtectionDomain.getCodeSource.getLocation.toURI)
     def urls: Seq[String] = sc.listJars().filter(_.endsWith("/" + own.getName))
-    // Somebody may have given it as a jar of the job.
+    // The user may already have added it as a jar of the job.
     if (urls.isEmpty) sc.addJar(kept(own).getPath)
     if (urls.isEmpty) throw new FileNotFoundException(s"$own was not added")
     val initial = conf.get(InitialJars, "").split(',').filter(_.nonEmpty)
     conf.set(InitialJars, (initial ++ urls).distinct.mkString(","))
   }
 
-  /** A copy that lives as long as the application: executors may join after a cache was emptied. */
+  /** A copy for the application's lifetime: executors may join after the cache was emptied. */
   private def kept(own: File): File = {
     val copy = new File(SparkFiles.getRootDirectory(), own.getName)
     if (!own.isFile) throw new FileNotFoundException(s"$own is not a file")

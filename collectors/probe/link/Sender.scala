@@ -4,7 +4,7 @@ import java.nio.ByteBuffer
 import java.util.concurrent.{ArrayBlockingQueue, TimeUnit}
 import java.util.concurrent.atomic.AtomicLong
 
-/** A queue bounded in items and bytes. It drops its oldest and counts it: who offers never waits. */
+/** A queue bounded in items and bytes. It drops and counts its oldest, so `offer` never blocks. */
 private[probe] class DroppingQueue[T <: AnyRef](
     capacity: Int,
     maxBytes: Long = Long.MaxValue,
@@ -17,7 +17,7 @@ private[probe] class DroppingQueue[T <: AnyRef](
   def dropped: Long = droppedCount.get
 
   def offer(item: T): Unit = {
-    // Its room is taken first: with several that offer, rather one dropped too many than too few.
+    // Count its bytes first: with concurrent callers, rather drop one too many than one too few.
     held.addAndGet(bytesOf(item))
     while (held.get > maxBytes && dropOldest()) {}
     if (held.get > maxBytes) drop(item)
@@ -30,7 +30,7 @@ private[probe] class DroppingQueue[T <: AnyRef](
     item
   }
 
-  /** What waits, up to so many. */
+  /** Takes up to `most` waiting items. */
   def drain(most: Int): Seq[T] =
     Iterator.continually(poll(0)).take(most).takeWhile(_.isDefined).flatten.toSeq
 
@@ -52,7 +52,7 @@ private[probe] object DroppingQueue {
     new DroppingQueue[Array[Byte]](capacity, maxBytes, _.length)
 }
 
-/** Executor to driver, off every Spark thread: one part in flight, 30 s of parts waiting. */
+/** Sends parts from executor to driver on its own thread: one in flight, up to 30 s waiting. */
 private[probe] class Sender(ask: AnyRef => AnyRef, levers: Levers) {
   private val queue = DroppingQueue.ofBytes(capacity = 600, maxBytes = 32L << 20)
   private val failures = new AtomicLong
@@ -91,7 +91,7 @@ private[probe] class Sender(ask: AnyRef => AnyRef, levers: Levers) {
       idle = part.isEmpty
       part.foreach { bytes =>
         try deliver(bytes)
-        // The driver is away or busy: this part is gone, and counted.
+        // The driver is unreachable or busy: this part is lost, and counted.
         catch { case _: Exception => failures.incrementAndGet() }
       }
     }

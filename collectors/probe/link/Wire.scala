@@ -87,7 +87,7 @@ object Part {
         Seq(queryId))))
 }
 
-/** Totals since this JVM began: what was recorded, sent or said and did not get through. */
+/** Totals since this JVM started: records, parts and events that were lost. */
 case class Losses(records: Long, parts: Long, events: Long)
 
 private[probe] class Bytes {

@@ -5,8 +5,8 @@ import java.lang.management.ManagementFactory
 import com.sun.management.ThreadMXBean
 
 /**
- * CPU of the few Java threads that use any, in nanoseconds. A look at one costs 1 to 2 µs and a
- * JVM of Spark's has a hundred, so who is busy is found out now and then.
+ * CPU of the few Java threads that use any, in nanoseconds. Reading one costs 1 to 2 µs and a Spark
+ * JVM has a hundred, so the busy ones are chosen only now and then.
  */
 private[probe] class BusyThreads {
   private val threads = ManagementFactory.getPlatformMXBean(classOf[ThreadMXBean])
@@ -15,7 +15,7 @@ private[probe] class BusyThreads {
   private var busy = Array.emptyLongArray
   private var last = Array.emptyLongArray
 
-  /** Since the last look, or since they were chosen. */
+  /** CPU time of the chosen threads since the last call, or since they were chosen. */
   def growthNs(): Long = {
     if (busy.isEmpty) return 0
     val now = threads.getThreadCpuTime(busy)
@@ -30,7 +30,7 @@ private[probe] class BusyThreads {
     sum
   }
 
-  /** Those that used the most since the last choice. */
+  /** Chooses the threads that used the most CPU since the last choice. */
   def choose(): Unit = if (isExact) {
     val ids = threads.getAllThreadIds
     val now = threads.getThreadCpuTime(ids)
@@ -45,7 +45,7 @@ private[probe] class BusyThreads {
 }
 
 private object BusyThreads {
-  // Each costs a call into the kernel in every window; beyond these there is nothing to be seen.
+  // Each costs a system call in every window; more threads would add nothing visible.
   val Most = 8
   val LeastNs = 10000000L
 }

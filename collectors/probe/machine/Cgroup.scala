@@ -9,7 +9,7 @@ private[probe] class Cgroup(
     self: Path = Path.of("/proc/self/cgroup"),
     mounts: Path = Path.of("/proc/self/mountinfo")) {
 
-  /** None at the root, which is no container: what is counted there is the host. */
+  /** None at the root group, which counts the whole host and not a container. */
   def v2: Option[Path] =
     folder("", "cgroup2", _ => true).filter(found => Files.exists(found.resolve("cgroup.type")))
 

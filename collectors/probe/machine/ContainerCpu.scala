@@ -2,7 +2,7 @@ package io.curtail.probe
 
 /** CPU used by this process's container, and for how long the container's quota held it back. */
 private[probe] class ContainerCpu(cgroup: Cgroup = new Cgroup) extends MetricSource {
-  // Where both versions are mounted, containers are made in the first.
+  // If both cgroup versions are mounted, containers use version 1.
   private val counters = v1 match {
     case Nil => v2
     case found => found
@@ -27,7 +27,7 @@ private[probe] class ContainerCpu(cgroup: Cgroup = new Cgroup) extends MetricSou
   }
 }
 
-/** One number of a file of the control group; `perUs` of its units are a microsecond. */
+/** One counter in a cgroup file; `perUs` is how many of its units make a microsecond. */
 private class CgroupCounter(path: java.nio.file.Path, key: String, perUs: Long, id: Int) {
   private val file = new KernelFile(path, head = 2048)
   private val growth = new Growth(id)

@@ -4,7 +4,7 @@ import java.nio.file.Path
 
 import scala.collection.mutable
 
-/** Where a table of the kernel's has its columns: `skip…` numbers lie before or between them. */
+/** The columns of a kernel table: `skip…` is how many numbers lie before or between them. */
 private[probe] case class Columns(
     headerLines: Int,
     skipToName: Int,
@@ -43,8 +43,8 @@ private[probe] class DeviceTable(
       }
       more = file.skipLine()
     }
-    // A device that comes brings all it ever counted: begin anew. By the hash of their names, for
-    // when one goes as another comes, there are as many as before.
+    // A new device adds all it ever counted, so start over. Compare the hash of the names: if one
+    // device goes and another comes, their number stays the same.
     if (names != lastNames) { inGrowth.to(-1); outGrowth.to(-1) }
     lastNames = names
     if (devices == 0) Nil
@@ -53,7 +53,7 @@ private[probe] class DeviceTable(
         outGrowth.to(outUnits * columns.bytesPerUnit)
   }
 
-  /** Looked up once; on a host of containers, names come and go without end. */
+  /** Cached, but bounded: on a host with containers, device names come and go without end. */
   private def isCounted(name: String): Boolean = {
     if (verdicts.size >= DeviceTable.MostVerdicts) verdicts.clear()
     verdicts.getOrElseUpdate(name, counts(name))

@@ -13,7 +13,7 @@ private[probe] object Disks {
       block: Path = Path.of("/sys/block")): MetricSource =
     new DeviceTable(diskstats, Layout, Metrics.DiskRead, Metrics.DiskWritten, isHardware(block, _))
 
-  /** Not partitions, loop, ram, device mapper or RAID: their bytes are counted below them. */
+  /** Excludes partitions, loop, ram, device mapper and RAID: their bytes are counted by disks. */
   private def isHardware(block: Path, name: String): Boolean =
     name.nonEmpty && Files.exists(block.resolve(name).resolve("device"))
 }

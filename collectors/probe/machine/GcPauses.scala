@@ -11,14 +11,14 @@ import com.sun.management.{GarbageCollectionNotificationInfo, GcInfo}
 import scala.jdk.CollectionConverters._
 
 /**
- * Every pause of the garbage collector, as the JVM tells of it: in milliseconds since it started.
- * One per JVM, however many Spark sessions it sees, so that no pause is told twice.
+ * Reports every GC pause; the JVM gives its times in milliseconds since the JVM started. One object
+ * per JVM, however many Spark sessions it has, so that no pause is reported twice.
  */
 private[probe] object GcPauses extends NotificationListener {
   private val json = new ObjectMapper
   private val heapPools = ManagementFactory.getMemoryPoolMXBeans.asScala
     .filter(_.getType == MemoryType.HEAP).map(_.getName).toSet
-  // On the clock that never steps: what sets the wall clock right later moves no pause.
+  // On the monotonic clock, so that a later correction of the wall clock moves no pause.
   private val startedUs =
     ManagementFactory.getRuntimeMXBean.getStartTime * 1000 - Clock.hostUs() + monotonicUs
   @volatile private var heapAfter = -1L
@@ -39,7 +39,8 @@ private[probe] object GcPauses extends NotificationListener {
         val data = notification.getUserData.asInstanceOf[CompositeData]
         val info = GarbageCollectionNotificationInfo.from(data)
         heapAfter = heap(info.getGcInfo.getMemoryUsageAfterGc)
-        // "end of GC cycle" (ZGC, Shenandoah) is work beside the job; its pauses are told apart.
+        // "end of GC cycle" (ZGC, Shenandoah) is concurrent work; its pauses are reported
+        // separately.
         if (!info.getGcAction.contains("cycle")) tell(info, info.getGcInfo)
       }
 

@@ -1,6 +1,6 @@
 package io.curtail.probe
 
-/** What was left in use after the last collection, of how much there may be. */
+/** Heap in use after the last collection, and the maximum heap. */
 private[probe] class Heap extends MetricSource {
   GcPauses.listen()
 

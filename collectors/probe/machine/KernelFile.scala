@@ -6,19 +6,19 @@ import java.nio.charset.StandardCharsets.US_ASCII
 import java.nio.file.{Path, StandardOpenOption}
 
 /**
- * A file of /proc or /sys: opened once, read anew at every look, and walked through without making
- * garbage. `head` is how much of its start matters, and is had with one read; without it all of the
- * file matters, however many reads that takes.
+ * A file of /proc or /sys: opened once, read again for every sample, and parsed without allocation.
+ * With `head`, only that many bytes at its start are read, in one read; otherwise the whole file is
+ * read, however many reads that takes.
  */
 private[probe] class KernelFile(path: Path, head: Int = 0) {
   private val channel = FileChannel.open(path, StandardOpenOption.READ)
   private var buffer = ByteBuffer.allocateDirect(if (head > 0) head else 4096)
-  // Walked through as an array: quicker than the buffer, above all before it is compiled.
+  // Parsed as an array: faster than the buffer, above all before the JIT has compiled this.
   private var bytes = new Array[Byte](buffer.capacity())
   private var end = 0
   private var at = 0
 
-  /** False if there is nothing to read, for now or for good. */
+  /** Reads the file again; returns False if there is nothing to read. */
   def read(): Boolean = {
     buffer.clear()
     if (head > 0) readOn()
@@ -31,7 +31,7 @@ private[probe] class KernelFile(path: Path, head: Int = 0) {
     end > 0
   }
 
-  /** Behind the next `text`, if there is one. */
+  /** Moves behind the next `text`; returns whether there is one. */
   def skipPast(text: String): Boolean = {
     while (at <= end - text.length) {
       if (isAt(text)) { at += text.length; return true }

@@ -4,7 +4,7 @@ import java.nio.file.Path
 
 import scala.util.control.NonFatal
 
-/** What is measured of the machine; docs/metrics.md says where each number comes from. */
+/** All metric sources of the machine; docs/metrics.md says where each number comes from. */
 private[probe] object Machine {
   private val Psi = Path.of("/proc/pressure")
 
@@ -22,7 +22,7 @@ private[probe] object Machine {
     () => new Safepoints,
     () => ClockAhead).flatMap(begun)
 
-  /** Not every host has everything; what is not there is left out without a word. */
+  /** Returns None, silently, for a source that this host does not have. */
   private def begun(start: () => MetricSource): Option[MetricSource] =
     try Some(start())
     catch { case NonFatal(_) | _: LinkageError => None }

@@ -2,15 +2,15 @@ package io.curtail.probe
 
 /**
  * One number of this JVM or its host in one window; ids and units are in collectors/formats/metrics.py. An
- * `amount` grew over the time since the last look, so windows that share a look share it out; any
- * other is a level, the same for all of them.
+ * `amount` grew since the last reading, so windows that share a reading divide it; any other value
+ * is a level, the same for all of them.
  */
 final case class Metric(id: Int, value: Long, amount: Boolean = false) {
   def over(windows: Long): Metric =
     if (amount && windows > 1) copy(value = value / windows) else this
 }
 
-/** Asked at the end of every window, by the sampler's thread alone; must be quick and not block. */
+/** Called at the end of every window, only by the sampler's thread; must be fast and not block. */
 private[probe] trait MetricSource {
   def sample(): Seq[Metric]
 }

@@ -15,7 +15,8 @@ private[probe] object Network {
       dev: Path = Path.of("/proc/net/dev"),
       net: Path = Path.of("/sys/class/net")): MetricSource = {
     val cards = hardware(net)
-    // On a host, bridges and the like would count a byte again; a container has no card of its own.
+    // On a host, count hardware only: bridges would count a byte twice. A container has no
+    // hardware.
     val counts = if (cards.nonEmpty) cards else (name: String) => name.nonEmpty && name != "lo"
     new DeviceTable(dev, Layout, Metrics.NetworkReceived, Metrics.NetworkSent, counts)
   }

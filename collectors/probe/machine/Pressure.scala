@@ -2,7 +2,7 @@ package io.curtail.probe
 
 import java.nio.file.Path
 
-/** Time in which some, or all, had to wait for one resource of the host (PSI), where it is on. */
+/** Time in which some or all tasks of the host waited for a resource, if the kernel has PSI on. */
 private[probe] class Pressure(path: Path, some: Int, full: Option[Int] = None)
     extends MetricSource {
   private val file = new KernelFile(path, head = 256)

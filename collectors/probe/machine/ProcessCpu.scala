@@ -26,7 +26,7 @@ private[probe] class ProcessCpu extends MetricSource {
     growth.to(totalNs / 1000).toSeq :+ Metric(Metrics.ProcessCores, cores)
   }
 
-  /** Looking at every thread, or asking a container for its cores, is too dear for each window. */
+  /** Called now and then: reading every thread or the container's cores is too slow per window. */
   private def refresh(): Unit = {
     threads.choose()
     cores = Runtime.getRuntime.availableProcessors()
@@ -38,16 +38,16 @@ private object ProcessCpu {
 }
 
 /**
- * A total that is known twice: `coarse` is complete but rounded down, twice by up to a tick (user
- * and system time); the growth of `fine` is exact but not complete. What comes out grows with
- * `fine` and never leaves what `coarse` allows: it is off by two ticks at most, now and for ever,
- * and between them it moves when the CPU was used.
+ * Combines two counts of one total: `coarse` is complete but rounded down, twice by up to a tick
+ * (user and system time); the growth of `fine` is exact but not complete. The estimate grows with
+ * `fine` and stays within the bounds of `coarse`: its error is always at most two ticks, and
+ * between ticks it grows when the CPU is used.
  */
 private[probe] class CpuEstimate(startNs: Long) {
   private var totalNs = startNs
 
   def advance(coarseNs: Long, fineGrowthNs: Long): Long = {
-    // A JVM that one day counts finer is believed as it is.
+    // A value that is no multiple of a tick comes from a JVM with a finer count: use it as it is.
     val slackNs = if (coarseNs % CpuEstimate.TickNs == 0) 2 * CpuEstimate.TickNs else 0
     totalNs = math.max(coarseNs, math.min(coarseNs + slackNs, totalNs + fineGrowthNs))
     totalNs

@@ -13,7 +13,7 @@ private[probe] class RunQueue(loadavg: Path = Path.of("/proc/loadavg")) extends 
     // 3.16 3.80 3.79 2/259 395
     if (!file.read() || !(1 to 3).forall(_ => file.skipPast(" "))) return Nil
     val running = file.number()
-    // The one that looks is running too, and is not what anyone wants to see.
+    // Subtract the sampler's own thread, which is running while it reads.
     if (running < 0) Nil else Seq(Metric(Metrics.HostRunnable, math.max(0, running - 1)))
   }
 }

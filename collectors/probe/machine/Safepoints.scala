@@ -7,7 +7,7 @@ import java.nio.charset.StandardCharsets.US_ASCII
 import java.nio.file.{Path, StandardOpenOption}
 
 /**
- * Time for which the JVM held all its Java threads, for GC or anything else, told when it ends.
+ * Time for which the JVM stopped all its Java threads, for GC or anything else, counted at its end.
  * From the counters the JVM shares with jstat: the bean that has them (HotspotRuntimeMBean) is
  * internal. A JVM started with -XX:-UsePerfData shares none.
  */
@@ -23,7 +23,7 @@ private[probe] class Safepoints(perfData: Path = Safepoints.ofThisJvm) extends M
 }
 
 private object Safepoints {
-  /** The JVM puts it there whatever java.io.tmpdir says. */
+  /** The path is fixed: the JVM ignores java.io.tmpdir for it. */
   def ofThisJvm: Path = {
     val user = System.getProperty("user.name")
     Path.of("/tmp", s"hsperfdata_$user", ProcessHandle.current.pid.toString)
@@ -43,8 +43,8 @@ private class PerfData(path: Path) {
   def at(offset: Int): Long = bytes.getLong(offset)
 
   /**
-   * The prologue says at 24 where entries begin and at 28 how many there are; an entry, at 0 how
-   * long it is, at 4 and 16 where its name and its value lie in it.
+   * The prologue holds at 24 the offset of the first entry and at 28 their number. An entry holds
+   * at 0 its length, at 4 and 16 the offsets of its name and its value.
    */
   def offsetOf(name: String): Int =
     Iterator.iterate(bytes.getInt(24))(entry => entry + bytes.getInt(entry))
@@ -58,7 +58,8 @@ private class PerfData(path: Path) {
     val begins = entry + bytes.getInt(entry + 4)
     if (begins + found.length > bytes.limit()) return false
     bytes.get(begins, found)
-    // A 64-bit number; ends in a zero, or the name goes on.
+    // Type J is a 64-bit number; without the final zero byte this would only be a prefix of the
+    // name.
     bytes.get(entry + 12) == 'J' && found.last == 0 && new String(found, US_ASCII).init == name
   }
 }

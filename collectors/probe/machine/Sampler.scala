@@ -4,7 +4,7 @@ import java.util.concurrent.locks.LockSupport
 
 import scala.util.control.NonFatal
 
-/** At the end of every window: what this JVM saw in it, as one part for the driver. */
+/** Makes, at the end of every window, one part with this JVM's measurements for the driver. */
 private[probe] class Sampler(
     executorId: String,
     host: () => Option[String],
@@ -30,7 +30,7 @@ private[probe] class Sampler(
     while (running) {
       val current = sleepUntilAfter(done + 1)
       guard.quietly { sample(done, current) }
-      // Also where that failed: the same window again, at once, would be a busy loop.
+      // Also after a failure: retrying the same window immediately would be a busy loop.
       done = math.max(done, current - 1)
     }
     guard.quietly { sample(done, Long.MaxValue) }
@@ -52,7 +52,7 @@ private[probe] class Sampler(
     Clock.align()
     val last = if (current == Long.MaxValue) done + 1 else current - 1
     val first = math.max(done + 1, last - Sampler.MostWindowsAtOnce + 1)
-    // Woken to stop: what was recorded waits for the last look.
+    // Woken to stop within a window: its records wait for the last sample.
     if (last < first) return
     val metrics = sources.flatMap(measured).map(_.over(last - first + 1))
     val (earlier, latest) = looked().map(_.over(last - first + 1)).unzip

@@ -6,8 +6,8 @@ import java.util.UUID
 import scala.collection.mutable
 
 /**
- * One pool's page as levels, and as what its counters grew by since the last look; the first look
- * says levels only. Numbers that make no sense give no sample.
+ * Reads one pool's page: levels, and the growth of its counters since the last reading. The first
+ * reading gives levels only; impossible numbers give no sample.
  */
 private[probe] class PoolGrowth(page: PoolPage, name: String) {
   import PoolGrowth._
@@ -20,7 +20,7 @@ private[probe] class PoolGrowth(page: PoolPage, name: String) {
   private var handedOutAgain = 0L
   private var heldChunks = 0L
 
-  /** `nowNs` is of System.nanoTime, which is the clock of the page. */
+  /** Reads the page; `nowNs` is from System.nanoTime, the clock that the page uses too. */
   def look(nowNs: Long): Option[PoolSample] = {
     val seen = instances.map(_.look(nowNs))
     lookAtTasks()
@@ -41,14 +41,14 @@ private[probe] class PoolGrowth(page: PoolPage, name: String) {
         queries.iterator.map(_.toString).toList))
   }
 
-  /** Those that used the pool, while it lives: one between two batches still has its pool. */
+  /** Queries are remembered while the pool lives: one between two batches still uses it. */
   private def remember(query: UUID): Unit =
     if (!queries.contains(query)) {
       if (queries.size == MostQueries) queries -= queries.head
       queries += query
     }
 
-  /** A task's counters begin anew with whoever takes its slot next. */
+  /** Reads the tasks' slots; the counters of a slot restart when another task takes it. */
   private def lookAtTasks(): Unit = {
     heldChunks = 0
     var slot = 0
@@ -70,10 +70,10 @@ private[probe] class PoolGrowth(page: PoolPage, name: String) {
 }
 
 private[probe] object PoolGrowth {
-  /** Of an application that starts ever new queries, the last ones. */
+  /** Bounds memory for an application that keeps starting new queries: the last ones are kept. */
   private val MostQueries = 32
 
-  /** Beyond what any pool can hold or do between two looks: then the page is not to be believed. */
+  /** More than any pool can hold or do between two readings: beyond this the page is rejected. */
   private val Most = 1L << 40
 
   def isLevel(value: Long): Boolean = value >= 0 && value < Most
@@ -124,13 +124,13 @@ private[probe] class InstanceGrowth(page: PoolPage, number: Int) {
         latency = latency))
   }
 
-  /** Of the last look. */
+  /** The chunks since the last reading. */
   def sent: Seq[Sent] =
     (0 to page.instances).collect {
       case source if grown(4 + source) > 0 => Sent(source, number, grown(4 + source))
     }
 
-  /** False if one went back, or too far: no number rather than a wrong one. */
+  /** Returns false if a counter went back, or too far: report no number rather than a wrong one. */
   private def lookAtCounters(): Boolean = {
     var believed = true
     var each = 0
@@ -145,10 +145,11 @@ private[probe] class InstanceGrowth(page: PoolPage, number: Int) {
   }
 
   /**
-   * With the chunk in work. An instance ends one by writing `since = 0` and then adding to `done`,
-   * so who reads `done` first may miss it for a moment but never has it twice; and what was told
-   * is not told again when the sum is less for that moment. The chunk on which an instance died is
-   * never added: its successor's time begins anew, which leaves out one look.
+   * Busy time, including the chunk in work. An instance ends a chunk by writing `since = 0` and
+   * then adding to `done`. So a reader that reads `done` first may miss the chunk for a moment but
+   * never counts it twice, and if the sum is smaller for that moment nothing is reported again. The
+   * chunk on which an instance died is never added: its successor's time starts over, which skips
+   * one reading.
    */
   private def lookAtBusy(nowNs: Long, incarnation: Long, isReady: Boolean): Long = {
     val done = page.word(at + BusyNs)
@@ -170,7 +171,7 @@ private[probe] class InstanceGrowth(page: PoolPage, number: Int) {
     us
   }
 
-  /** Only where a chunk was done whose latency is not in yet: most looks find none. */
+  /** Reads buckets only if a chunk's latency is not counted yet: most readings find none. */
   private def lookAtLatencies(): Filled = {
     if (!isFirst && recorded == counters(0) + counters(1)) return PoolSample.NoRecords
     val from = page.latencies(number)
@@ -180,7 +181,7 @@ private[probe] class InstanceGrowth(page: PoolPage, number: Int) {
 
     def compare(bucket: Int, before: Long, now: Long): Unit = if (before != now) {
       recorded += now - before
-      // A bucket behind the last one fills up the last word.
+      // The last word has room for one bucket more than there are.
       believed &= now > before && now - before <= Int.MaxValue && bucket < Buckets.Count
       filled += bucket
       counts += (now - before).toInt

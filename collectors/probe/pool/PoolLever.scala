@@ -9,7 +9,7 @@ import com.fasterxml.jackson.databind.JsonNode
 import scala.collection.mutable
 import scala.util.control.NonFatal
 
-/** What is asked of the pool of a name, whichever life of it. */
+/** An order for the pool of this name, in any of its generations. */
 private[probe] final case class PoolOrder(number: Int, pool: String, values: JsonNode)
 
 /**
@@ -17,8 +17,8 @@ private[probe] final case class PoolOrder(number: Int, pool: String, values: Jso
  * shares of traffic. Of several executors on a host only the one that reads a pool's page writes to
  * it; for the others such an order is held.
  *
- * What is asked counts as held when nobody in the pool chooses by an older word any more. Of the
- * levers' thread alone.
+ * An order counts as held when no task or instance chooses by an older control word any more. Used
+ * by the levers' thread only.
  */
 private[probe] class PoolLever(pools: Pools, host: () => Option[String], patienceMs: Long)
     extends Lever {
@@ -61,13 +61,13 @@ private[probe] class PoolLever(pools: Pools, host: () => Option[String], patienc
     (unreadable ++ others ++ failed ++ unheard ++ overdue).toMap
   }
 
-  /** Pages of pools that ended, or that another executor reads by now, are let go of. */
+  /** Closes the pages of pools that ended, or that another executor reads by now. */
   private def keepOurs(known: Seq[KnownPool]): Unit = {
     val ours = known.filter(_.isOurs).map(_.place).toSet
     steered.keys.filterNot(ours).toSeq.foreach(steered.remove(_).foreach(_.close()))
   }
 
-  /** Makes it so, or sets back what is there of orders that ended; the order it cannot obey. */
+  /** Applies the pool's order, or undoes those that ended; returns the failed order, and why. */
   private def steer(
       pool: KnownPool, wishes: Map[String, (PoolOrder, PoolWish)]): Option[(Int, String)] = {
     val own = wishOf(pool, wishes)
@@ -89,17 +89,17 @@ private[probe] class PoolLever(pools: Pools, host: () => Option[String], patienc
   private def opened(place: PoolPlace): Option[SteeredPool] =
     steered.get(place).orElse {
       val path = place.where.resolve("page")
-      // Not there in the moment in which a pool begins, or just gone.
+      // The page may not exist yet while a pool starts, or be gone already.
       val made =
         if (Files.exists(path)) PoolPage.open(path, writable = true).map(new SteeredPool(_)) else None
       made.foreach(steered(place) = _)
       made
     }
 
-  /** For an order whose pool is not there: its number, and why it is refused once it is overdue. */
+  /** Returns the order's number if its pool does not run; after the timeout, with the refusal. */
   private def whyAbsent(order: PoolOrder, known: Seq[KnownPool]): Option[(Int, Option[String])] = {
     val pool = order.pool
-    // One that ends, or has yet to begin, is as good as none.
+    // A pool that is ending, or has yet to start, counts as absent.
     val there = known.exists { each =>
       (each.name == pool || each.place.name == pool) &&
         (!each.isOurs || steered.get(each.place).exists(_.isRunning))
@@ -110,7 +110,7 @@ private[probe] class PoolLever(pools: Pools, host: () => Option[String], patienc
     Some(order.number -> Option.when(overdue)(s"no pool $pool runs on this host"))
   }
 
-  /** Mostly it is seen at once, and then it can be told at once. */
+  /** Waits a moment for the change to be seen: usually it is, and can be reported at once. */
   private def awaitSeen(): Boolean = {
     val untilNs = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(SeenWithinMs)
     while (steered.values.exists(isUnseen) && System.nanoTime() < untilNs)
@@ -122,13 +122,13 @@ private[probe] class PoolLever(pools: Pools, host: () => Option[String], patienc
     try own.isRunning && own.unseenSinceNs.isDefined
     catch { case NonFatal(_) | _: InternalError => false } // the next round says what is wrong
 
-  /** One that hangs must not keep all others from being told. */
+  /** A pool that hangs must not delay the report on all others. */
   private def isOverdue(own: SteeredPool): Boolean =
     isUnseen(own) && own.unseenSinceNs.exists(System.nanoTime() - _ >= patienceNs)
 }
 
 private[probe] object PoolLever {
-  /** How long a pool may be away before its orders are refused: one that is made anew takes a while. */
+  /** How long a pool may be absent before its orders are refused: restarting one takes a while. */
   val PatienceMs = 5000L
   private val SeenWithinMs = 300L
   private val LookMs = 10L

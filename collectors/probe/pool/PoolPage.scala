@@ -9,8 +9,9 @@ import java.nio.file.{Path, StandardOpenOption}
 import java.util.UUID
 
 /**
- * The shared page of a pool, mapped; techniques/pool/page.py has the layout and says who writes
- * what. What it says of its own size is checked against the file, so no number in it leads outside.
+ * The shared page of a pool, mapped; techniques/pool/page.py has the layout, with the writer of
+ * each word. Its sizes are checked against the file, so that no number in it leads outside the
+ * mapping.
  */
 private[probe] class PoolPage private (
     channel: FileChannel,
@@ -32,12 +33,12 @@ private[probe] class PoolPage private (
     new String(name.takeWhile(_ != 0), UTF_8)
   }
 
-  /** False once somebody cut the file short: to read on would be a fault of the whole JVM. */
+  /** False once the file was truncated: reading on would crash the JVM (SIGBUS). */
   def isWhole: Boolean = channel.size() >= bytes
 
   def word(at: Int): Long = mapped.getLong(at * PoolPage.WordBytes)
 
-  /** One aligned store, after all that were written before it. */
+  /** Writes a word by one aligned store, ordered after all earlier stores. */
   def put(at: Int, value: Long): Unit = {
     VarHandle.releaseFence()
     mapped.putLong(at * PoolPage.WordBytes, value)
@@ -50,7 +51,7 @@ private[probe] class PoolPage private (
 
   def slot(number: Int): Int = slotsAt + number * PoolPage.SlotWords
 
-  /** The streaming query that the task in a slot works for, or the last one did. */
+  /** The streaming query of the task in a slot, or of the last task if the slot is free. */
   def query(slotNumber: Int): Option[UUID] = {
     import PoolPage.Slot._
     val at = slot(slotNumber)
@@ -59,10 +60,10 @@ private[probe] class PoolPage private (
     VarHandle.loadLoadFence()
     val rest = word(at + QueryRest)
     VarHandle.loadLoadFence()
-    if (word(at + Query) == first) Some(new UUID(first, rest)) else None // it is just written
+    if (word(at + Query) == first) Some(new UUID(first, rest)) else None // it is being written
   }
 
-  /** Nobody chooses by an older control word any more; the layout says who counts. */
+  /** Whether no task or instance chooses by an older control word (see the layout in page.py). */
   def seenByAll(version: Long): Boolean =
     (0 until instances).forall(instanceHasSeen(_, version)) &&
       (0 until slots).forall(taskHasSeen(_, version))
@@ -97,7 +98,7 @@ private[probe] object PoolPage {
   /** Counts of 4 bytes, two to a word. */
   val LatencyWords: Int = (Buckets.Count + 1) / 2
 
-  /** As a pool's state. */
+  /** A value of the pool's state. */
   val Running = 1
 
   object Header {
@@ -121,7 +122,7 @@ private[probe] object PoolPage {
     val ControlSeen = 19
     val Share = 20
     val ShareFound = 21
-    /** As its state. */
+    /** A value of the instance's state. */
     val Ready = 2
   }
 
@@ -138,7 +139,7 @@ private[probe] object PoolPage {
 
   def instanceWords(instances: Int): Int = InstanceWords + 1 + instances + LatencyWords
 
-  /** None for anything but a whole page of this version. */
+  /** Maps the file; None for anything but a complete page of this version. */
   def open(path: Path, writable: Boolean = false): Option[PoolPage] = {
     val channel =
       if (writable) FileChannel.open(path, StandardOpenOption.READ, StandardOpenOption.WRITE)
@@ -151,7 +152,7 @@ private[probe] object PoolPage {
   }
 
   private def mapped(channel: FileChannel, mode: MapMode): Option[PoolPage] = {
-    // Read and not mapped: whether it may be mapped is what it has to say.
+    // Read without mapping: the header decides whether the file may be mapped.
     val head = ByteBuffer.allocate(HeaderWords * WordBytes).order(ByteOrder.LITTLE_ENDIAN)
     while (head.hasRemaining && channel.read(head, head.position()) > 0) {}
     if (head.hasRemaining) return None

@@ -12,8 +12,8 @@ import scala.util.Try
 private[probe] final case class PoolPlace(name: String, digest: String, where: Path)
 
 /**
- * Where the pools of this application on this host are: techniques/pool/host/meeting_place.py makes the folders,
- * and what it takes for safe is taken for safe here.
+ * Finds the pools of this application on this host. techniques/pool/host/meeting_place.py makes the
+ * folders; the same checks for safe folders are made here.
  */
 private[probe] class PoolPlaces(
     application: () => Option[String],
@@ -24,7 +24,7 @@ private[probe] class PoolPlaces(
   private val root = temporary(environment).resolve(s"curtail-pools-$user")
   private val space = Files.getAttribute(Path.of("/proc/self/ns/pid"), "unix:ino")
 
-  /** While there was never a pool, one look whether a folder is there. */
+  /** The running pools. If there never was one, this only checks whether a folder exists. */
   def found(): Seq[PoolPlace] =
     if (!Files.exists(root) || !isOurs(root)) Nil
     else application().toSeq.flatMap { id =>
@@ -51,7 +51,7 @@ private[probe] class PoolPlaces(
     }
   }
 
-  /** A folder that is nobody's but this user's. */
+  /** Whether the folder belongs to this user and no one else can access it. */
   private def isOurs(folder: Path): Boolean = {
     val status = Files.readAttributes(folder, "unix:uid,mode", LinkOption.NOFOLLOW_LINKS)
     val mode = status.get("mode").asInstanceOf[Int]
@@ -69,7 +69,7 @@ private[probe] object PoolPlaces {
   // A name as techniques/pool/plan.py allows it, and the digest of what the pool is made of.
   private val Named = """([A-Za-z0-9][A-Za-z0-9_.-]{0,39})-([0-9a-f]{16})""".r
 
-  /** As Python's workers see it. In local mode the application has its id only later. */
+  /** Uses the application id as Python workers see it; in local mode it is set only later. */
   def of(conf: SparkConf): PoolPlaces =
     new PoolPlaces(
       () => conf.getOption("spark.app.id"),
@@ -80,7 +80,7 @@ private[probe] object PoolPlaces {
     case _ => None
   }
 
-  /** As Python's `tempfile` finds it, whose workers get this JVM's environment. */
+  /** The folder that Python's `tempfile` uses in the workers, which get this JVM's environment. */
   def temporary(environment: String => Option[String]): Path =
     (Seq("TMPDIR", "TEMP", "TMP").flatMap(environment(_)).filter(_.nonEmpty) ++
       Seq("/tmp", "/var/tmp", "/usr/tmp", "."))
@@ -92,7 +92,7 @@ private[probe] object PoolPlaces {
     Files.readAllLines(Path.of("/proc/self/status")).asScala
       .collectFirst { case line if line.startsWith("Uid:") => line.split("\\s+")(1).toInt }.get
 
-  /** As techniques/pool/host/identity.py: a pid alone may be somebody else's by now. */
+  /** Checks like techniques/pool/host/identity.py: the pid may belong to another process by now. */
   private def lives(pid: String, started: String): Boolean = Try {
     val told = Files.readString(Path.of("/proc", pid, "stat"), UTF_8)
     val fields = told.substring(told.lastIndexOf(')') + 1).trim.split(' ')

@@ -16,8 +16,9 @@ private[probe] final case class PoolSample(
     queries: Seq[String]) {
 
   /**
-   * For windows that share one look: what each but the last gets, and the last. Time is shared out;
-   * chunks and their latencies belong together and are the last one's.
+   * Divides a sample over windows that share one reading; returns the sample of each window but the
+   * last, and that of the last. Busy time is divided; chunks and their latencies all go to the
+   * last.
    */
   def over(windows: Long): (PoolSample, PoolSample) = {
     val shares = instances.map(_.busyUs / windows)

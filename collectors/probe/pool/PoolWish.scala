@@ -8,13 +8,13 @@ import scala.jdk.CollectionConverters._
 private[probe] final case class PoolWish(policy: Option[Int], shares: Map[Int, Int])
 
 private[probe] object PoolWish {
-  /** As techniques/pool/policies.py has them; a test holds the two together. */
+  /** The numbers of techniques/pool/policies.py; a test compares the two. */
   val Policies: Seq[(String, Int)] = Seq("round-robin" -> 0, "fewest-queued" -> 1)
   val Nothing: PoolWish = PoolWish(None, Map.empty)
   private val MostShare = 100
   private val Number = """\d{1,3}""".r
 
-  /** Or why not. */
+  /** Parses an order's values; Left is the reason why they are invalid. */
   def read(values: JsonNode): Either[String, PoolWish] = {
     val unknown = values.fieldNames().asScala.find(name => name != "policy" && name != "shares")
     if (!values.isObject || values.isEmpty) Left("neither a policy nor shares are asked for")

@@ -6,9 +6,9 @@ import java.nio.file.StandardOpenOption
 import scala.util.control.NonFatal
 
 /**
- * The operator pools of this application on this host, looked at by the sampler's thread at the end
- * of every window. About once a second it is seen which there are. Of several executors on a host
- * one tells of a pool; if it ends, another takes over within that second.
+ * The operator pools of this application on this host, read by the sampler's thread at the end of
+ * every window. About once a second it searches for pools. Of several executors on a host only one
+ * reports a pool; if it ends, another takes over within that second.
  */
 private[probe] class Pools(places: PoolPlaces) {
   private var watched = Map.empty[PoolPlace, WatchedPool]
@@ -18,7 +18,7 @@ private[probe] class Pools(places: PoolPlaces) {
   def look(): Seq[PoolSample] = {
     val nowNs = System.nanoTime()
     val seen = if (watched.isEmpty) Nil else watched.values.flatMap(_.look(nowNs)).toList
-    // After the look: what a pool did until it ended is in it.
+    // Search after reading, so that the last work of a pool that ended is included.
     if (nowNs - nextSearchNs >= 0) {
       nextSearchNs = nowNs + Pools.SearchNs
       try search()
@@ -27,7 +27,7 @@ private[probe] class Pools(places: PoolPlaces) {
     seen
   }
 
-  /** As of the last search; for other threads. */
+  /** The pools found by the last search, for other threads. */
   def known: Seq[KnownPool] = last
 
   def close(): Unit = {
@@ -42,7 +42,8 @@ private[probe] class Pools(places: PoolPlaces) {
     gone.values.foreach(_.close())
     watched = still
     found.filterNot(watched.contains).foreach { place =>
-      // Functions that changed make another pool of the same name, beside the old one for a while.
+      // Changed functions make a new pool of the same name, which runs beside the old one for a
+      // while.
       val taken = watched.values.exists(_.name == place.name)
       val name = if (taken) s"${place.name}~${place.digest.take(4)}" else place.name
       watched += place -> new WatchedPool(place, name)
@@ -52,14 +53,14 @@ private[probe] class Pools(places: PoolPlaces) {
   }
 }
 
-/** `name` is that of its samples; `isOurs` if this executor is the one that tells of it. */
+/** `name` is that of its samples; `isOurs` if this executor reports it. */
 private[probe] final case class KnownPool(place: PoolPlace, name: String, isOurs: Boolean)
 
 private object Pools {
   val SearchNs = 1000L * 1000 * 1000
 }
 
-/** One pool, told of only while its lock is ours: the kernel frees it when the executor dies. */
+/** One pool, reported while this executor has its lock; the kernel frees it if we die. */
 private[probe] class WatchedPool(place: PoolPlace, val name: String) {
   private var claim: Option[FileChannel] = None
   private var isOurs = false
@@ -75,7 +76,7 @@ private[probe] class WatchedPool(place: PoolPlace, val name: String) {
         growth = page.map(new PoolGrowth(_, name))
       }
     } catch {
-      case NonFatal(_) | _: InternalError => () // not there yet, or just gone: the next search tells
+      case NonFatal(_) | _: InternalError => () // not there yet, or gone; search again later
     }
 
   def isTaken: Boolean = isOurs
@@ -85,7 +86,8 @@ private[probe] class WatchedPool(place: PoolPlace, val name: String) {
       if (!isWhole) { abandon(); None }
       else {
         val seen = own.look(nowNs)
-        // The JVM may say that a page was cut off under our hands only at its next call.
+        // If the page was truncated while we read, the JVM may raise the error only at a later
+        // call.
         if (isWhole) seen else { abandon(); None }
       }
     } catch {

@@ -1,8 +1,8 @@
 package io.curtail.probe
 
 /**
- * The words of a pool's page that steer it. What stood there first is written beside them before
- * they are changed, so that it can be set back by whichever executor has the page then.
+ * Writes the policy and the shares in a pool's page. The original values are saved in the page
+ * before they are changed, so that any executor that has the page later can restore them.
  */
 private[probe] class SteeredPool(page: PoolPage) {
   import PoolPage.{Header, Instance}
@@ -12,13 +12,13 @@ private[probe] class SteeredPool(page: PoolPage) {
 
   def isRunning: Boolean = page.isWhole && page.word(Header.State) == PoolPage.Running
 
-  /** Since when the last change of this lever waits to be seen by all. */
+  /** Since when this lever's last change waits to be seen by all; None if it was seen. */
   def unseenSinceNs: Option[Long] = {
     changed = changed.filterNot(last => page.seenByAll(last.version))
     changed.map(_.atNs)
   }
 
-  /** Makes it so, and sets back what is not wished; the reason if it cannot be. */
+  /** Applies the wish and restores everything else; returns the reason if it cannot. */
   def hold(wish: PoolWish, nowNs: Long): Option[String] = {
     val outside = wish.shares.keys.filter(_ >= page.instances)
     if (outside.nonEmpty) {
@@ -30,7 +30,7 @@ private[probe] class SteeredPool(page: PoolPage) {
     val before = if (found == 0) policy else (found - 1) & PolicyMask
     if (wish.policy.isDefined && found == 0) page.put(Header.PolicyFound, before + 1)
     val wanted = wish.policy.fold(before)(_.toLong)
-    // Whoever sees the new version finds the new shares.
+    // Shares were written first, so a reader of the new version also sees the new shares.
     if (sharesChanged || wanted != policy) {
       changed = Some(Change(version + 1, nowNs))
       page.put(Header.Control, (version + 1) << 16 | wanted)
@@ -41,7 +41,7 @@ private[probe] class SteeredPool(page: PoolPage) {
 
   def close(): Unit = page.close()
 
-  /** Whether it was another. */
+  /** Sets or restores one share; returns whether it changed. */
   private def holdShare(number: Int, shares: Map[Int, Int]): Boolean = {
     val at = page.instance(number)
     val (share, found) = (page.word(at + Instance.Share), page.word(at + Instance.ShareFound))

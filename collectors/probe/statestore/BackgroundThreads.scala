@@ -6,7 +6,7 @@ import org.rocksdb.{Env, Priority}
 private[probe] class BackgroundThreads {
   private var before = Map.empty[Priority, Int]
 
-  /** 0 leaves them as they are. */
+  /** Sets the numbers of threads; 0 leaves them as they are. */
   def hold(flush: Int, compaction: Int): Unit = {
     hold(Priority.HIGH, flush)
     hold(Priority.LOW, compaction)

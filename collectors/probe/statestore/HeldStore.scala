@@ -5,21 +5,21 @@ import java.util.concurrent.TimeUnit
 import org.rocksdb.{MutableColumnFamilyOptions, Options, RocksDB}
 
 /**
- * What an order asks of each state store of its query: a threshold of `base` files and up to
- * `spread` − 1 more. Base 0 is what Spark opened it with. `inStep` is the opposite of the technique,
- * for measuring it: all stores compact at the commits whose version is a multiple of the threshold.
- * `snapshots` gives stores with changelogs phases of their own, and changes nothing of others.
+ * An order for each state store of its query: a threshold of `base` files and up to `spread` − 1
+ * more. Base 0 means the value Spark opened it with. `inStep` is the opposite of the technique, for
+ * measuring it: all stores compact at the commits whose version is a multiple of the threshold.
+ * `snapshots` gives stores with changelogs phases of their own; other stores are not changed.
  */
 private[probe] final case class Wish(
     seed: Long, spread: Int, delayMs: Long, base: Int, inStep: Boolean, snapshots: Boolean)
 
 private[probe] sealed trait Held
 private[probe] case object AsAsked extends Held
-/** A task has the database, and it is not yet as asked. */
+/** A task uses the database, and the order is not applied yet. */
 private[probe] case object Pending extends Held
-/** A task has the database, which is as asked and due to be looked at. */
+/** A task uses the database; the order is applied, but a check is due. */
 private[probe] case object Unseen extends Held
-/** Let go, and on its way back to the checkpoints at which it compacted before. */
+/** Released, and returning to the checkpoints at which it compacted before. */
 private[probe] case object Returning extends Held
 private[probe] final case class Trouble(why: String) extends Held
 
@@ -27,9 +27,10 @@ private[probe] final case class Trouble(why: String) extends Held
  * One state store's compaction trigger: what Spark opened the database with, what it is now.
  *
  * With a delay, the trigger rests at the ceiling, is lowered to the store's threshold once level 0
- * has been full for that long, and goes up again when the compaction has emptied it. So whoever
- * dies in between leaves a database that compacts by itself, at the ceiling at the latest. A flush
- * that comes while a compaction waits ends the wait: level 0 never grows for longer than that.
+ * has been full for that long, and goes up again when the compaction has emptied it. So if a
+ * process dies in between, the database still compacts by itself, at the ceiling at the latest. A
+ * flush that comes while a compaction waits ends the wait: level 0 never grows for longer than
+ * that.
  */
 private[probe] class HeldStore(id: StoreId) {
   import HeldStore._
@@ -51,7 +52,7 @@ private[probe] class HeldStore(id: StoreId) {
   private var returnsUntil = Unknown.toLong
   private var phased = false
 
-  /** As the thread that moves levers comes by; only what is due touches the database. */
+  /** Called repeatedly by the lever's thread; touches the database only when something is due. */
   def hold(loaded: LoadedStore, wish: Wish, nowNs: Long): Held = {
     if (store == null || (loaded.provider ne store.provider)) {
       store = loaded
@@ -80,15 +81,15 @@ private[probe] class HeldStore(id: StoreId) {
   }
 
   /**
-   * Back to what Spark opened it with. Its files would still be out of step with the others', so its
-   * next compaction is the one that comes at a checkpoint at which it compacted before; the phase
-   * of its snapshots may have to wait for the next of them.
+   * Restores what Spark opened it with. Its files would still be out of step with the others', so
+   * its next compaction is moved to a checkpoint at which it would have compacted before. The phase
+   * of its snapshots may have to wait for the next snapshot.
    */
   def letGo(nowNs: Long): Held =
     if (found == Unknown) AsAsked
     else if (isReturning && nowNs - lookedNs < TimeUnit.MILLISECONDS.toNanos(ReturnStepMs)) Returning
     else store.whileIdle { (open, options) =>
-      if (open ne database) trigger = Unknown // Spark opened it again: who knows with what
+      if (open ne database) trigger = Unknown // Spark opened it again, with an unknown value
       database = open
       drawnFor = null
       options.setLevel0FileNumCompactionTrigger(found)
@@ -114,20 +115,20 @@ private[probe] class HeldStore(id: StoreId) {
       nowNs - lookedNs >= TimeUnit.MILLISECONDS.toNanos(everyMs)
   }
 
-  /** After Spark loaded it anew, or was told to write a snapshot now. */
+  /** True after Spark loaded the store again, or was told to write a snapshot now. */
   private def isOutOfPhase(wish: Wish): Boolean = wish.snapshots && {
     val wrapper = store.wrapper
     wrapper != null && SnapshotPhase.of(wrapper).isOut(wrapper, phase(wish))
   }
 
-  /** What cannot be done at once is due at the next look. */
+  /** Applies the snapshot phase; what cannot be done now is due at the next check. */
   private def holdSnapshots(wish: Wish): Unit =
     if (wish.snapshots) {
       phased = true
       SnapshotPhase.of(store.wrapper).hold(store.wrapper, phase(wish))
     } else letGoSnapshots()
 
-  /** Whether nothing is left to do. */
+  /** Restores the snapshot phase; returns whether nothing is left to do. */
   private def letGoSnapshots(): Boolean = {
     if (phased) phased = !SnapshotPhase.of(store.wrapper).letGo(store.wrapper)
     !phased
@@ -135,7 +136,7 @@ private[probe] class HeldStore(id: StoreId) {
 
   private def phase(wish: Wish) = SnapshotPhase.Phase(wish.seed, id.operator, id.partition)
 
-  /** Spark opened it, for the first time or again, or something else is asked of it. */
+  /** Called when Spark opened the database, for the first time or again, or the order changed. */
   private def meet(open: RocksDB, options: Options, wish: Wish, level0: Int): Unit = {
     if (found == Unknown) {
       found = options.level0FileNumCompactionTrigger()
@@ -170,7 +171,7 @@ private[probe] class HeldStore(id: StoreId) {
 
   private def asLooked: Held = if (outOfStep) Pending else AsAsked
 
-  /** So many files as there will be at the next commit in step; a compaction that is due stays. */
+  /** The number of files at the next commit in step; a compaction that is due is not postponed. */
   private def stepped(level0: Int, flushed: Int, every: Int): Int =
     if (level0 >= every) every else math.min(level0 + every - flushed, ceiling)
 
@@ -193,13 +194,13 @@ private[probe] class HeldStore(id: StoreId) {
 
 private object HeldStore {
   val Unknown: Int = -1
-  /** Below the number of files at which RocksDB slows writes down. */
+  /** How far to stay below the number of files at which RocksDB slows writes down. */
   val Margin = 4
   val DefaultSlowdown = 20
   val LookMs = 500L
   val DelayStepMs = 20L
   val ReturnStepMs = 50L
-  /** Commits that flush nothing do not count; then it is not waited for. */
+  /** Cycles to wait at most for a commit in step: commits that flush nothing add no file. */
   val ReturnCycles = 3L
 
   def level0(open: RocksDB): Int = open.getProperty("rocksdb.num-files-at-level0").toInt

@@ -91,7 +91,7 @@ class NioCheckpointFileManager(path: Path, conf: Configuration)
 
 }
 
-/** Written beside its name, synced, then given the name in one step; cancelled, it never was. */
+/** Writes a temporary file, syncs it and renames it atomically; cancelling leaves nothing. */
 private class RenamedOnClose(target: NioPath, overwrite: Boolean, part: SyncedOutputStream)
     extends CancellableFSDataOutputStream(part) {
   def this(target: NioPath, overwrite: Boolean) =
@@ -105,7 +105,7 @@ private class RenamedOnClose(target: NioPath, overwrite: Boolean, part: SyncedOu
     try {
       super.close()
       part.close()
-      // Plain Spark leaves a checksum beside its files; one of older contents would fail a reader.
+      // Plain Spark writes a checksum file beside each file; a stale one would fail a reader.
       Files.deleteIfExists(Checksums.of(target))
       publish()
       Using.resource(FileChannel.open(target.getParent, READ))(_.force(true))
@@ -120,7 +120,7 @@ private class RenamedOnClose(target: NioPath, overwrite: Boolean, part: SyncedOu
   private def publish(): Unit =
     if (overwrite) Files.move(part.file, target, ATOMIC_MOVE, REPLACE_EXISTING)
     else {
-      // A hard link, unlike a rename, fails where the name is taken: two writers, one winner.
+      // A hard link, unlike a rename, fails if the name exists: of two writers only one wins.
       try Files.createLink(target, part.file)
       catch {
         case _: FileAlreadyExistsException =>

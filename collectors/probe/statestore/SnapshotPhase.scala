@@ -11,15 +11,15 @@ import java.util.WeakHashMap
  * version, so all write at once. Setting that number once gives a store a phase of its own; from
  * then on Spark's own counting keeps it, and nothing has to be held. docs/adr/0009 has the reasons.
  *
- * Every method but `isOut` wants a store that no task has (`LoadedStore.whileIdle`).
+ * Every method but `isOut` must be called while no task uses the store (`LoadedStore.whileIdle`).
  */
 private[probe] class SnapshotPhase(every: Int) {
   import SnapshotPhase._
 
-  /** The last snapshot as Spark had it, and what was put in its place. */
+  /** Spark's own version of the last snapshot, and the one that replaced it. */
   private var real = Unknown
   private var written = Unknown
-  /** The next snapshot as it was found, modulo `every`. */
+  /** The version of the next snapshot before any change, modulo `every`. */
   private var found = Unknown
   private var drawn: Phase = null
   private var drawnOffset = 0
@@ -28,14 +28,14 @@ private[probe] class SnapshotPhase(every: Int) {
   def isOut(wrapper: AnyRef, phase: Phase): Boolean =
     counts && Math.floorMod(Last.getLong(wrapper) + offset(phase), every.toLong) != 0L
 
-  /** Snapshots from now on where (version + offset) is a multiple of `every`. */
+  /** Makes snapshots happen where (version + offset) is a multiple of `every`. */
   def hold(wrapper: AnyRef, phase: Phase): Unit = counted(wrapper) { loaded =>
     if (found == Unknown)
       found = Math.floorMod(math.max(Last.getLong(wrapper) + every, loaded + 1), every.toLong)
     set(wrapper, loaded, offset(phase))
   }
 
-  /** Back to the phase that was found. False where that has to wait for the next snapshot. */
+  /** Restores the original phase. Returns false if that has to wait for the next snapshot. */
   def letGo(wrapper: AnyRef): Boolean = {
     if (found != Unknown) counted(wrapper) { loaded =>
       set(wrapper, loaded, Math.floorMod(-found, every.toLong).toInt)
@@ -44,7 +44,7 @@ private[probe] class SnapshotPhase(every: Int) {
     found == Unknown || Loaded.getLong(wrapper) < 0
   }
 
-  /** Without changelogs every commit is a snapshot. */
+  /** Whether snapshots have a phase at all: without changelogs every commit is a snapshot. */
   def counts: Boolean = every > 1
 
   private def offset(phase: Phase): Int = {
@@ -55,7 +55,7 @@ private[probe] class SnapshotPhase(every: Int) {
     drawnOffset
   }
 
-  /** A store whose last commit failed is loaded again before it counts on. */
+  /** Skips a store whose last commit failed: Spark loads it again before it continues. */
   private def counted(wrapper: AnyRef)(body: Long => Unit): Unit = if (counts) {
     val loaded = Loaded.getLong(wrapper)
     if (loaded >= 0) {
@@ -72,7 +72,7 @@ private[probe] class SnapshotPhase(every: Int) {
 }
 
 private[probe] object SnapshotPhase {
-  /** Whose phase it is, and of which draw. */
+  /** The inputs from which a store's offset is computed. */
   final case class Phase(seed: Long, operator: Long, partition: Int)
 
   private val Unknown = Long.MinValue
@@ -85,7 +85,7 @@ private[probe] object SnapshotPhase {
   private lazy val Changelog: Method = ConfClass.getMethod("enableChangelogCheckpointing")
   private lazy val Deltas: Method = ConfClass.getMethod("minDeltasForSnapshot")
 
-  /** As long as Spark keeps the store: what was found and written outlives *off*. */
+  /** Kept for as long as Spark keeps the store, also after the technique was switched off. */
   private val phases = new WeakHashMap[AnyRef, SnapshotPhase]
 
   def of(wrapper: AnyRef): SnapshotPhase = phases.synchronized {
@@ -96,7 +96,7 @@ private[probe] object SnapshotPhase {
     })
   }
 
-  /** The compiler chooses the names of private members that inner classes use. */
+  /** Finds a field by the end of its name: the compiler prefixes members that inner classes use. */
   private def counter(name: String): Field =
     WrapperClass.getDeclaredFields.filter { field =>
       field.getType == java.lang.Long.TYPE && field.getName.split('$').last == name

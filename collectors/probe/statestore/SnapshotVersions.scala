@@ -6,9 +6,9 @@ package io.curtail.probe
  */
 private[probe] object SnapshotVersions {
   /**
-   * What Spark is to take for the last snapshot: the next one is `every` versions later, at the first
-   * version above `loaded` with (version + offset) mod every = 0. But never `2 * every` versions after
-   * the `real` last one: a store that has waited for as long writes at its next commit.
+   * Returns the version to give Spark as the last snapshot, so that the next one is `every`
+   * versions later, at the first version above `loaded` with (version + offset) mod every = 0. But
+   * never `2 * every` versions after the `real` last one: such a store writes at its next commit.
    */
   def lastSnapshot(loaded: Long, real: Long, every: Int, offset: Int): Long = {
     val next = loaded + every - Math.floorMod(loaded + offset, every.toLong)
@@ -17,9 +17,9 @@ private[probe] object SnapshotVersions {
   }
 
   /**
-   * Partitions next to each other are far apart, and no offset is given twice before each was given
-   * once: they are binary fractions of `every` (0, 1/2, 1/4, 3/4, 1/8 …), begun where seed and
-   * operator say.
+   * Returns a partition's offset. Neighbouring partitions are far apart, and no offset repeats
+   * before each was used once: offsets are binary fractions of `every` (0, 1/2, 1/4, 3/4, 1/8 …),
+   * starting at a place that depends on seed and operator.
    */
   def offset(seed: Long, operator: Long, partition: Int, every: Int): Int = {
     val bits = 64 - java.lang.Long.numberOfLeadingZeros(every - 1L)

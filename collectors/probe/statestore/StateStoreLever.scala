@@ -14,9 +14,9 @@ import org.apache.spark.SparkEnv
  * the flush, a phase for their snapshots, and how many threads RocksDB has.
  * docs/techniques/shadowsync.md says why.
  *
- * A database can be set only while no task has it, which may be for a few milliseconds at a time,
- * so this lever has a thread of its own, which looks more often than the others and only while
- * something is held. What is asked counts as held when every store has it.
+ * A database can be changed only while no task uses it, which may be for a few milliseconds at a
+ * time. So this lever has a thread of its own, which checks more often than the others and only
+ * while an order is held. An order counts as held when it is applied to every store.
  */
 private[probe] class StateStoreLever extends Lever {
   import StateStoreLever._
@@ -27,20 +27,20 @@ private[probe] class StateStoreLever extends Lever {
   private var outcome = Outcome(Nil, settled = true, Map.empty)
   private var thread: Option[Thread] = None
 
-  // Of the thread alone.
+  // Used by this lever's thread only.
   private val held = mutable.Map.empty[StoreId, HeldStore]
   private val withdrawn = mutable.Map.empty[Asked, String]
   private val threads = new BackgroundThreads
-  /** Whether something is due that no order waits for. */
+  /** Whether there is work left that no order waits for. */
   private var watching = false
 
   override def hold(orders: Seq[Order]): Map[Int, String] = synchronized {
     wanted = orders
-    // One that died has left something to undo.
+    // Also without orders, if there is a thread: one that died left something to undo.
     val needed = orders.nonEmpty || thread.isDefined
     if (needed && !thread.exists(_.isAlive)) thread = Some(started())
     thread.foreach(LockSupport.unpark)
-    // Mostly it is done at once, and then it can be told at once.
+    // Usually it is done quickly: wait a moment, so that it can be reported in the same round.
     val untilNs = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(PatienceMs)
     while (thread.exists(_.isAlive) && !settled && System.nanoTime() < untilNs) wait(WaitMs)
     if (outcome.of == orders) outcome.refused else Map.empty
@@ -97,7 +97,7 @@ private[probe] class StateStoreLever extends Lever {
   private def inForce(asked: Seq[(Asked, Int)]): Seq[Asked] =
     asked.map(_._1).filterNot(withdrawn.contains)
 
-  /** How many stores have yet to be set. The first trouble ends it for all stores of the query. */
+  /** Returns how many stores are not set yet. The first error ends it for the whole query. */
   private def holdStores(asked: Asked, loaded: Seq[LoadedStore]): Int = {
     val (rocks, others) = loaded.partition(_.isRocksDb)
     if (rocks.isEmpty && others.nonEmpty)
@@ -114,14 +114,14 @@ private[probe] class StateStoreLever extends Lever {
     states.count(_ == Pending)
   }
 
-  /** Of the whole JVM, so the highest number that is asked for. */
+  /** RocksDB's threads are shared by the whole JVM, so the highest number asked for is used. */
   private def holdThreads(asked: Seq[Asked]): Unit = {
     val wishes = asked.filter(each => held.keysIterator.exists(_.runId == each.runId))
     val flush = if (wishes.exists(_.flushOnAllCores)) cores() else 0
     threads.hold(flush, wishes.map(_.compactionThreads).maxOption.getOrElse(0))
   }
 
-  /** How many stores of other runs are yet to be let go. */
+  /** Releases the stores of other runs; returns how many are not released yet. */
   private def letGo(runs: Set[String]): Int = {
     if (runs.isEmpty) Guard.quietly("set RocksDB's threads back") { threads.letGo() }
     held.keys.filterNot(id => runs(id.runId)).toSeq.count { id =>
@@ -142,7 +142,7 @@ private object StateStoreLever {
 
   final case class Outcome(of: Seq[Order], settled: Boolean, refused: Map[Int, String])
 
-  /** An order without its number: that changes with every edition. */
+  /** An order without its number, which changes with every edition. */
   final case class Asked(
       runId: String, wish: Wish, flushOnAllCores: Boolean, compactionThreads: Int)
 
@@ -165,7 +165,7 @@ private object StateStoreLever {
 
   private def said(error: Throwable): String = s"this cannot be set here: $error"
 
-  /** That this executor may use. */
+  /** The cores that this executor may use. */
   private def cores(): Int = {
     val there = Runtime.getRuntime.availableProcessors()
     math.min(there, Option(SparkEnv.get).fold(there)(_.conf.getInt("spark.executor.cores", there)))

@@ -11,27 +11,28 @@ import org.apache.logging.log4j.message.Message
 import org.apache.spark.SparkEnv
 
 /**
- * Reads what state stores say of flushes, compactions, commits and snapshots, before the user's log
- * levels decide what is shown: what is shown stays the same. docs/state-store.md tells how.
+ * Reads the state stores' log lines on flushes, compactions, commits and snapshots before the
+ * user's log levels filter them; the log that the user sees stays the same. docs/state-store.md
+ * explains how.
  */
 private[probe] class StateStoreTap extends MetricSource {
   private val filter = new StateStoreFilter
   private var removed = false
 
-  /** Throws where the log is not log4j 2, or another version of it: then there is no tap. */
+  /** Installs the filter; throws (then there is no tap) if logging is not a known log4j 2. */
   def install(): StateStoreTap = synchronized {
     val current = configuration()
     if (!removed && !present(current.getFilter)) current.addFilter(filter)
     this
   }
 
-  /** For good: a later Spark session of this JVM brings its own. */
+  /** Removes the filter for good; a later Spark session of this JVM installs its own. */
   def remove(): Unit = synchronized {
     removed = true
     configuration().removeFilter(filter)
   }
 
-  /** Measures nothing: who configures log4j anew takes the filter away, so look every window. */
+  /** Measures nothing: reinstalls the filter every window, as reconfiguring log4j removes it. */
   override def sample(): Seq[Metric] = { install(); Nil }
 
   private def present(found: Filter): Boolean = found match {
@@ -39,7 +40,7 @@ private[probe] class StateStoreTap extends MetricSource {
     case one => one eq filter
   }
 
-  /** Of the loggers that Spark's own classes use: log4j keeps one context per class loader. */
+  /** The configuration of Spark's own loggers: log4j keeps one context per class loader. */
   private def configuration(): Configuration =
     LogManager.getContext(classOf[SparkEnv].getClassLoader, false) match {
       case context: LoggerContext => context.getConfiguration
@@ -47,16 +48,16 @@ private[probe] class StateStoreTap extends MetricSource {
     }
 }
 
-/** Asked before every log call of the JVM: for loggers that are not ours it must cost nothing. */
+/** Called for every log call of the JVM: for other loggers it must cost next to nothing. */
 private[probe] class StateStoreFilter extends AbstractFilter {
   import StateStoreFilter._
 
-  /** The level this thread just asked for, without then saying anything at it. */
+  /** The level that this thread just asked about, without logging at it since. */
   private val lastAsked = new ThreadLocal[Level]
 
   private def on(logger: Logger, level: Level, line: AnyRef): Result = {
     val name = logger.getName
-    // The stores' names carry a whole id: few others are this long, so most calls end here.
+    // Loggers of stores have long names with a whole id, so most other calls end here.
     if (name.length < ShortestName) Result.NEUTRAL
     else if (is(name, RocksDb)) {
       if (line == null) askedByRocksDb(level) else read(saidByRocksDb(level, name, line))
@@ -65,24 +66,24 @@ private[probe] class StateStoreFilter extends AbstractFilter {
     } else Result.NEUTRAL
   }
 
-  /** The class first: the package in front of it is the same for all that come this far. */
+  /** Compares the class first: all names that come this far have the same package. */
   private def is(name: String, of: String): Boolean =
     name.startsWith(of, Package.length) && name.startsWith(Package)
 
-  /** Whatever we make of a line, the user's own levels decide about it. */
+  /** Reads a line; whether it is shown is still decided by the user's log levels. */
   private def read(line: => Unit): Result = {
     try line
     catch { case NonFatal(_) => }
     Result.NEUTRAL
   }
 
-  /** `isInfoEnabled` and `isDebugEnabled`: yes, so that the line is made and we can read it. */
+  /** Answers yes to `isInfoEnabled` and `isDebugEnabled`, so that the line is made for us. */
   private def accept(level: Level): Result =
     if ((level eq Level.INFO) || (level eq Level.DEBUG)) Result.ACCEPT else Result.NEUTRAL
 
   /**
-   * When Spark opens a database it asks for WARN, INFO and DEBUG in a row and makes RocksDB itself
-   * as talkative as the last yes. INFO is what we need; whether DEBUG is on is for the user to say.
+   * When Spark opens a database it asks for WARN, INFO and DEBUG in a row and sets RocksDB's own
+   * log level to the last one with a yes. We need INFO; DEBUG is left to the user's configuration.
    */
   private def askedByRocksDb(level: Level): Result = {
     val before = lastAsked.get
@@ -114,7 +115,7 @@ private[probe] class StateStoreFilter extends AbstractFilter {
     if (at < 0) { if (line.contains(Closed)) Some(Closed) else None }
     else if (!NativeEvents.exists(line.contains)) None
     else {
-      // A new file's table properties are a kilobyte that nobody reads.
+      // Cut off a new file's table properties: a kilobyte that is not used.
       val rest = line.indexOf(TableProperties, at)
       val json = line.substring(at + EventLog.length, if (rest < 0) line.length else rest)
       Some(if (rest < 0) json else json + "}")
@@ -137,8 +138,8 @@ private[probe] class StateStoreFilter extends AbstractFilter {
     case other => other.toString
   }
 
-  // Every way log4j may ask; those with parameters are spelt out because the inherited ones
-  // allocate an array for every call of every logger.
+  // All overloads that log4j may call; those with parameters are spelt out because the inherited
+  // ones allocate an array for every call of every logger.
   private type O = Object
   override def filter(
       l: Logger, v: Level, k: Marker, m: Message, t: Throwable): Result = on(l, v, m)
@@ -170,7 +171,7 @@ private[probe] class StateStoreFilter extends AbstractFilter {
       a: O, b: O, c: O, d: O, e: O, f: O, g: O, h: O, i: O, j: O): Result = on(l, v, m)
 }
 
-/** The words we listen for; what they mean is in collectors/process/events/state_store.py. */
+/** The phrases to look for; collectors/process/events/state_store.py interprets them. */
 private object StateStoreFilter {
   val Package = "org.apache.spark.sql.execution.streaming.state."
   val RocksDb = "RocksDB "

@@ -15,16 +15,17 @@ private[probe] final case class StoreId(
     s"operator $operator, partition $partition" + (if (name == "default") "" else s", $name")
 }
 
-/** What came of looking at a database. */
+/** The result of trying to use a database. */
 private[probe] sealed trait Look[+T]
 private[probe] final case class Seen[T](value: T) extends Look[T]
-/** A task has it: look again soon. */
+/** A task uses it: try again soon. */
 private[probe] case object InUse extends Look[Nothing]
 private[probe] case object NotOpen extends Look[Nothing]
 
 /**
- * The state stores that Spark has loaded in this JVM, by reflection: Spark offers no other way to
- * them. A Spark that keeps them otherwise shows as an exception, and the lever refuses with it.
+ * The state stores that Spark has loaded in this JVM, by reflection, as Spark offers no API for
+ * them. A Spark version with other internals gives an exception, and the lever refuses its orders
+ * with it.
  */
 private[probe] object StateStores {
   private lazy val loadedProviders = {
@@ -33,7 +34,7 @@ private[probe] object StateStores {
     field.get(StateStore).asInstanceOf[mutable.HashMap[StateStoreProviderId, StateStoreProvider]]
   }
 
-  /** Spark's lock is held for as long as it takes to copy a list. */
+  /** Holds Spark's lock only while copying the list. */
   def loaded(): Seq[LoadedStore] =
     loadedProviders.synchronized(loadedProviders.toSeq).map { case (id, provider) =>
       val store = id.storeId
@@ -43,7 +44,7 @@ private[probe] object StateStores {
     }
 }
 
-/** One of them; `provider` tells whether two are the same. */
+/** One loaded state store; two with the same `provider` are the same. */
 private[probe] class LoadedStore(val id: StoreId, val provider: StateStoreProvider) {
   import LoadedStore._
 
@@ -52,14 +53,15 @@ private[probe] class LoadedStore(val id: StoreId, val provider: StateStoreProvid
   /** Spark's wrapper of the database; null until the store's first task came. */
   def wrapper: AnyRef = Wrapper.get(provider)
 
-  /** The open database, to compare with and nothing else: it may be closed at any time. */
+  /** The open database, only for comparing identity: it may be closed at any time. */
   def database: AnyRef = Option(wrapper).map(Database.get).orNull
 
-  /** Of its last commit, the same in all stores of a query between two batches; in `whileIdle`. */
+  /** The version of the last commit, equal in all stores of a query between two batches. Call it
+   *  inside `whileIdle`. */
   def version: Long = Version.getLong(Wrapper.get(provider))
 
   /**
-   * Lets `body` have the open database and the options with which Spark opens it the next time.
+   * Runs `body` with the open database and the options with which Spark opens it the next time.
    * Spark closes, opens and uses a database only between taking its state machine from *released*
    * and giving it back, under a lock: with that lock held and the state *released* nobody else can
    * have it. A task that wants to begin waits for `body`, so that has to be short.
@@ -87,7 +89,7 @@ private object LoadedStore {
   private lazy val MachineClass = Class.forName(Package + "RocksDBStateMachine")
   private lazy val WrapperClass = Class.forName(Package + "RocksDB")
 
-  /** Both are lazy in the provider: null until its first task came. */
+  /** Both fields are lazy in the provider: null until the store's first task. */
   lazy val Machine: Field = ofType(ProviderClass, MachineClass)
   lazy val Wrapper: Field = ofType(ProviderClass, WrapperClass)
   lazy val Lock: Field = named(MachineClass, "stateMachineLock")
@@ -96,7 +98,7 @@ private object LoadedStore {
   lazy val ReopenedWith: Field = ofType(WrapperClass, classOf[Options])
   lazy val Version: Field = named(WrapperClass, "loadedVersion")
 
-  /** The compiler chooses the names of private members that inner classes use. */
+  /** Finds a field by type: the compiler renames private members that inner classes use. */
   private def ofType(owner: Class[_], wanted: Class[_]): Field =
     owner.getDeclaredFields.filter(_.getType == wanted) match {
       case Array(field) => opened(field)

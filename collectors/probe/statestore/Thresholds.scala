@@ -3,14 +3,14 @@ package io.curtail.probe
 import java.nio.charset.StandardCharsets.UTF_8
 
 /**
- * How much each state store's compaction threshold is raised: drawn, and the same again for the same
- * seed. techniques/shadowsync/algorithm.py draws alike, and a test holds the two together.
+ * How much each state store's compaction threshold is raised: pseudo-random, the same for the same
+ * seed. techniques/shadowsync/algorithm.py computes the same, and a test compares the two.
  */
 private[probe] object Thresholds {
   private val OffsetBasis = 0xcbf29ce484222325L
   private val Prime = 0x100000001b3L
 
-  /** α, one of 0 … spread − 1, each as likely as the others. */
+  /** α, uniform over 0 … spread − 1. */
   def alpha(
       seed: Long, operator: Long, partition: Int, store: String, reopened: Int, spread: Int): Int = {
     val drawn = mixed(hash(s"$seed/$operator/$partition/$reopened/$store"))

@@ -10,8 +10,8 @@ import org.apache.spark.sql.streaming.StreamingQueryListener._
 import scala.jdk.CollectionConverters._
 
 /**
- * Hands what Spark says of its queries to the collector, without waiting for anyone: `start()` of
- * a query returns only after onQueryStarted. Loaded by `spark.sql.streaming.streamingQueryListeners`.
+ * Passes Spark's query events to the collector. It never waits, because a query's `start()` returns
+ * only after onQueryStarted. Loaded by `spark.sql.streaming.streamingQueryListeners`.
  */
 class QueryEvents extends StreamingQueryListener {
   private val json = new ObjectMapper

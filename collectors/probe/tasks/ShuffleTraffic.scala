@@ -7,26 +7,26 @@ import org.apache.spark.scheduler.{MapStatus, SparkListener, StageInfo}
 
 import scala.collection.mutable
 
-/** A reduce task that ended well: which partition, and where. */
+/** A reduce task that succeeded: its partition and its executor. */
 case class Fetch(partition: Int, executorId: String)
 
-/** Bytes from executor to executor; not measured = shared out by what each executor wrote. */
+/** Bytes from executor to executor; if not measured, estimated from what each executor wrote. */
 case class Flows(measured: Boolean, bytes: Map[(String, String), Long])
 
-/** In this package because Spark keeps for itself what it knows of its shuffles and stages. */
+/** In this package because Spark's shuffle and stage data are private to it. */
 object ShuffleTraffic {
-  /** Maps × reduces looked at per stage. Each takes 90 ns of our own thread, for Spark keeps sizes
-   *  as logarithms: 5 ms in all. */
+  /** Most pairs of map and reduce task read per stage. Each takes 90 ns of our own thread, because
+   *  Spark keeps sizes as logarithms: 5 ms in all. */
   val MostCells = 50000
 
-  /** A queue of our own: a slow listener of somebody else does not delay us, nor we it. */
+  /** Adds the listener with its own queue, so that it and others do not delay each other. */
   def listen(sc: SparkContext, listener: SparkListener): Unit =
     sc.listenerBus.addToQueue(listener, "curtail")
 
   /** The shuffle this stage writes. */
   def written(stage: StageInfo): Option[Int] = stage.shuffleDepId
 
-  /** Which of the stage's tasks would rather run in some place than in any. */
+  /** The stage's tasks that have a preferred location. */
   def choosy(stage: StageInfo): BitSet = {
     val set = new BitSet
     var at = 0
@@ -41,8 +41,8 @@ object ShuffleTraffic {
       wrote: Map[String, Long]): Flows = {
     val total = read.values.sum
     blocks(shuffles.flatMap(statuses), fetches)
-      // Sizes are rounded by up to a tenth. More than that: what a task read was not the partition
-      // of its own number (adaptive execution joins and splits them), so the sum is of other blocks.
+      // Sizes are rounded by up to a tenth. A larger difference means that a task did not read the
+      // partition of its own number (adaptive execution joins and splits partitions).
       .filter(cells => math.abs(cells.values.sum - total) <= total / 4)
       .map(Flows(measured = true, _))
       .getOrElse(Flows(measured = false, shares(read, wrote)))
@@ -65,7 +65,7 @@ object ShuffleTraffic {
         Some(cells.toMap)
       } catch { case _: IndexOutOfBoundsException => None } // fewer partitions than tasks
 
-  /** A copy, so that the tracker's lock is held for that only. */
+  /** Returns a copy, so that the tracker's lock is held only while copying. */
   private def statuses(shuffleId: Int): Seq[MapStatus] =
     Option(SparkEnv.get).map(_.mapOutputTracker) match {
       case Some(tracker: MapOutputTrackerMaster) =>
@@ -74,7 +74,7 @@ object ShuffleTraffic {
       case _ => Nil
     }
 
-  /** None at all where there would be too many: every pair of executors gets a number here. */
+  /** Returns nothing if there would be too many: every pair of executors gets a number here. */
   private def shares(
       read: Map[String, Long],
       wrote: Map[String, Long]): Map[(String, String), Long] = {

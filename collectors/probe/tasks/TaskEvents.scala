@@ -10,7 +10,7 @@ import org.apache.spark.scheduler._
 
 import scala.collection.mutable
 
-/** A stage while something of it runs. Changed under the lock of its `TaskEvents` only. */
+/** A stage with running or waiting tasks. Changed only under the lock of its `TaskEvents`. */
 private[probe] class Stage(
     val id: Int,
     val attempt: Int,
@@ -49,7 +49,7 @@ private[probe] case class TaskSeen(
     launchMs: Long,
     done: Option[TaskDone])
 
-/** A stage that read shuffles and is over, with what the matrix is made of. */
+/** A completed stage that read shuffles, with the data for its traffic matrix. */
 private case class Reduced(
     stage: Stage,
     shuffles: Seq[Int],
@@ -66,9 +66,9 @@ private[probe] case class TaskDone(
     rowsWritten: Long)
 
 /**
- * What Spark says of stages, tasks and executors, noted in a small buffer and handed over every
+ * Collects Spark's events on stages, tasks and executors in a small buffer and sends them every
  * 100 ms. The listener's thread only reads numbers; encoding and the traffic matrix are done by a
- * thread of ours. What does not fit the buffer is counted as lost, never waited for.
+ * thread of ours. Events that do not fit into the buffer are counted as lost; nothing waits.
  */
 private[probe] class TaskEvents(offer: (Int, Array[Byte]) => Unit, collectorPid: () => Long)
     extends SparkListener {
@@ -85,7 +85,7 @@ private[probe] class TaskEvents(offer: (Int, Array[Byte]) => Unit, collectorPid:
   private var lost = 0L
 
   override def onJobStart(event: SparkListenerJobStart): Unit = noted {
-    // Also of stages that are skipped because an earlier job did their work.
+    // Includes stages that are skipped because an earlier job did their work.
     for (stage <- event.stageInfos; shuffle <- ShuffleTraffic.written(stage))
       shuffleOf.put(stage.stageId, shuffle)
   }
@@ -97,7 +97,7 @@ private[probe] class TaskEvents(offer: (Int, Array[Byte]) => Unit, collectorPid:
     val stage = new Stage(
       info.stageId,
       info.attemptNumber(),
-      // A streaming query's jobs are in a group by the name of its run.
+      // The job group of a streaming query's jobs is its run id.
       QueryOf(property("sql.streaming.queryId"), property("spark.jobGroup.id"),
         property("streaming.sql.batchId")),
       info.numTasks,
@@ -121,7 +121,7 @@ private[probe] class TaskEvents(offer: (Int, Array[Byte]) => Unit, collectorPid:
   override def onTaskEnd(event: SparkListenerTaskEnd): Unit = noted {
     val task = event.taskInfo
     if (task != null) stageOf(event.stageId, event.stageAttemptId) { stage =>
-      // It ended before, and well; now its output is lost with its executor.
+      // The task had succeeded, but its output is lost with its executor.
       if (event.reason == Resubmitted) { stage.waiting += 1; touched += stage }
       else ended(stage, task, measured(task, Option(event.taskMetrics)))
     }
@@ -129,7 +129,7 @@ private[probe] class TaskEvents(offer: (Int, Array[Byte]) => Unit, collectorPid:
 
   private def ended(stage: Stage, task: TaskInfo, done: TaskDone): Unit = {
     stage.running = math.max(0, stage.running - 1)
-    // It will be tried again; one that was killed lost against its copy, or its stage is over.
+    // A failed task is retried. A killed one is not: its copy won, or its stage is over.
     if (task.failed && !task.speculative && stage.completedMs == 0) stage.waiting += 1
     if (task.successful) flow(stage, task, done)
     val how = (if (task.successful) TaskFlag.Successful else 0) |
@@ -168,7 +168,7 @@ private[probe] class TaskEvents(offer: (Int, Array[Byte]) => Unit, collectorPid:
 
   override def onApplicationEnd(event: SparkListenerApplicationEnd): Unit = noted { flush() }
 
-  /** Hands over what was noted since the last time. */
+  /** Sends the events since the last call. */
   private[probe] def flush(): Unit = {
     tellExecutors()
     var tasks = mutable.ArrayBuffer.empty[TaskSeen]
@@ -191,7 +191,7 @@ private[probe] class TaskEvents(offer: (Int, Array[Byte]) => Unit, collectorPid:
     }
   }
 
-  /** The first executors join before there is a collector, and a new one must hear of all. */
+  /** Sends all executors to a new collector: the first ones join before the collector starts. */
   private def tellExecutors(): Unit = {
     val pid = collectorPid()
     if (pid > 0) {
@@ -243,7 +243,7 @@ private[probe] class TaskEvents(offer: (Int, Array[Byte]) => Unit, collectorPid:
     stage.wrote.add(task.executorId, done.shuffleBytesWritten)
   }
 
-  /** The events of a stage's last tasks may come after the stage's own end. */
+  /** Forgets a completed stage once no task runs: its last tasks may end after the stage. */
   private def forgetIfOver(stage: Stage): Unit =
     if (stage.completedMs > 0 && stage.running == 0) stages.remove((stage.id, stage.attempt))
 
@@ -257,7 +257,7 @@ private[probe] class TaskEvents(offer: (Int, Array[Byte]) => Unit, collectorPid:
 
 private[probe] object TaskEvents {
   private val FlushUs = 2 * Clock.WindowUs
-  /** 40 000 events a second, ten times what a scheduler of Spark manages. */
+  /** Enough for 40 000 events a second, ten times what Spark's scheduler manages. */
   val MostSeen = 4096
   val MostFetches = 20000
   val MostReduced = 64
@@ -274,14 +274,14 @@ private[probe] object TaskEvents {
   private def run(sc: SparkContext, events: TaskEvents): Unit = {
     val guard = new Guard.Often("tell of tasks")
     while (!sc.isStopped) {
-      // At the ends of windows, just before the collector is told everything.
+      // Wakes at the end of a window, just before messages are delivered to the collector.
       LockSupport.parkNanos((FlushUs - Clock.nowUs() % FlushUs) * 1000L)
       guard.quietly { events.flush() }
     }
   }
 }
 
-/** The last so many: a thing whose end was never told does not stay for good. */
+/** A map that keeps the newest `most` entries, so that one whose end was lost does not stay. */
 private class Recent[K, V](most: Int) extends LinkedHashMap[K, V] {
   override def removeEldestEntry(eldest: JMap.Entry[K, V]): Boolean = size > most
 }

@@ -14,7 +14,7 @@ private[probe] object TaskFlag {
   val Choosy = 16
 }
 
-/** A stage as it was when the message was made. */
+/** The state of a stage when the message was made. */
 private[probe] case class StageTold(stage: Stage, waiting: Int, running: Int, completedMs: Long)
 
 /** Messages of kind 7, 8 and 9. Layout: collectors/process/events/task_messages.py, whose tests pin these bytes. */

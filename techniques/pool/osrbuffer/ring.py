@@ -236,7 +236,7 @@ class Ring:
         return self._lent
 
     def _give_back(self) -> None:
-        """Releases the view that `look` returned: reading it raises instead of showing new bytes."""
+        """Releases the view that `look` returned: reading it raises, instead of showing others."""
         if self._lent is not None:
             self._lent.release()
             self._lent = None
