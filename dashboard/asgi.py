@@ -12,12 +12,12 @@ from django.core.asgi import get_asgi_application
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "dashboard.settings")
 pages = get_asgi_application()
 
-# Only after Django is set up can modules with models be imported.
+# Modules with models can be imported only after Django is set up.
 from dashboard.live.routes import routes  # noqa: E402
 from dashboard.web.body_limits import LimitedBodies  # noqa: E402
 
-# A range of windows is made ready in a thread of its own. What is answered meanwhile changes
-# threads a few times, and would wait for its turn each time: 5 ms, which fifty scripts feel.
+# Ranges of windows are prepared in a separate thread. Each other request switches threads a few
+# times, and by default would wait 5 ms for the GIL each time: too long for a page of fifty scripts.
 sys.setswitchinterval(0.0005)
 
 application = ProtocolTypeRouter(

@@ -11,13 +11,13 @@ from kombu.common import Broadcast
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "dashboard.settings")
 django.setup()
 
-# Every worker has jobs of its own (`dashboard.worker.job_leases`): all of them get these ticks.
+# Every worker has its own jobs (`dashboard.worker.job_leases`), so all workers get these ticks.
 EVERY_WORKER = "curtail-every-worker"
 to_every_worker = {
     "queue": EVERY_WORKER,
     "exchange": EVERY_WORKER,
     "routing_key": EVERY_WORKER,
-    # Celery declares no broadcast, and what is sent to an exchange that is not goes nowhere.
+    # Celery does not declare the broadcast exchange itself; messages to a missing one are lost.
     "declare": [Exchange(EVERY_WORKER, type="fanout")],
 }
 

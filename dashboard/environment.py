@@ -1,7 +1,7 @@
-"""What the environment says, checked once, with an error a person can act on.
+"""Reads and checks the environment variables; errors say which one is wrong and what would do.
 
-A wrong address must stop a process before it half works, so every value is parsed here and
-nowhere else; `manage.py`, the server and the worker all pass through `dashboard.settings`.
+A wrong value must stop a process at its start, not half-way, so all are parsed here and nowhere
+else; `manage.py`, the server and the worker all import `dashboard.settings`.
 """
 
 import ipaddress
@@ -47,14 +47,14 @@ class Environment:
 
     @property
     def behind_tls(self) -> bool:
-        """Whether browsers reach it over TLS alone, by the origins that they see."""
+        """Whether all public origins are https, so that browsers use TLS only."""
         origins = self.trusted_origins
         return bool(origins) and all(origin.startswith("https://") for origin in origins)
 
 
 def read(environ: Mapping[str, str] = os.environ) -> Environment:
     data_dir = Path(environ.get("CURTAIL_DATA_DIR") or ROOT / ".curtail")
-    # A folder that cannot be made is told of by who needs it.
+    # If the folder cannot be made, the code that needs it reports the error.
     with suppress(OSError):
         close_folder(data_dir)
     found = Environment(
@@ -98,7 +98,7 @@ def database(text: str) -> dict[str, Any]:
     except ValueError as error:
         raise EnvironmentFault(f"DATABASE_URL: {text!r} cannot be read: {error}") from error
     if parts.scheme == "sqlite":
-        # One writer at a time, readers beside it, and a wait rather than "database is locked".
+        # WAL: readers do not block the one writer; a timeout instead of "database is locked".
         config["OPTIONS"] = {
             "timeout": 20,
             "transaction_mode": "IMMEDIATE",
@@ -108,7 +108,7 @@ def database(text: str) -> dict[str, Any]:
 
 
 def public_url(text: str) -> str:
-    """Where people reach the dashboard, for the links in alerts; empty: alerts have none."""
+    """The URL of the dashboard for links in alerts; without it, alerts have no links."""
     if not text:
         return ""
     parts = _split("CURTAIL_PUBLIC_URL", text)
@@ -121,7 +121,7 @@ def public_url(text: str) -> str:
 
 
 def networks(text: str) -> tuple[Network, ...]:
-    """Networks that are not public and to which webhooks may go all the same."""
+    """Private networks to which webhooks are allowed."""
     try:
         return tuple(ipaddress.ip_network(each) for each in _comma_separated(text))
     except ValueError as error:
@@ -152,7 +152,7 @@ def _days(text: str) -> int:
 
 
 def _kept_secret(data_dir: Path) -> str:
-    """A key of this installation's own, made once, so that sessions survive a restart."""
+    """The secret key of this installation, created once so that sessions survive a restart."""
     path = data_dir / "secret_key"
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)

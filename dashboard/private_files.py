@@ -1,6 +1,7 @@
 """File modes of an installation: its folder 0700, SQLite's files 0600.
 
-The database holds session keys: whoever reads one is that user, so no other user of the host may.
+The database holds session keys, with which anybody could act as that user: no other user of the
+host may read it.
 """
 
 import os
@@ -11,12 +12,12 @@ from typing import Any
 
 FOLDER_MODE = 0o700
 FILE_MODE = 0o600
-# SQLite gives them the mode of the database when it makes them, and never changes it afterwards.
+# SQLite creates these with the mode of the database and never changes it afterwards.
 _BESIDE = ("-wal", "-shm", "-journal")
 
 
 def close_folder(folder: Path) -> None:
-    """Makes the folder, or takes it from others if it is there already."""
+    """Creates the folder with mode 0700, or sets that mode if it exists."""
     folder.mkdir(mode=FOLDER_MODE, parents=True, exist_ok=True)
     # A sticky folder such as /tmp is meant for everybody.
     if not folder.stat().st_mode & stat.S_ISVTX:
@@ -24,11 +25,11 @@ def close_folder(folder: Path) -> None:
 
 
 def close_database(config: dict[str, Any]) -> None:
-    """For SQLite in a file; one that is not there yet is made, so that it is never open."""
+    """Restricts SQLite's files. Creates a missing database, so that it never has another mode."""
     name = str(config["NAME"])
     if not config["ENGINE"].endswith("sqlite3") or not name or ":memory:" in name:
         return
-    # A folder that is missing or not ours is told of when the database is opened.
+    # A missing or foreign folder is reported when the database is opened.
     with suppress(OSError):
         os.close(os.open(name, os.O_RDWR | os.O_CREAT, FILE_MODE))
     for path in (Path(name), *(Path(name + suffix) for suffix in _BESIDE)):
@@ -36,7 +37,7 @@ def close_database(config: dict[str, Any]) -> None:
 
 
 def _restrict(path: Path, mode: int) -> None:
-    # What belongs to somebody else, is missing or is mounted read-only is not ours to change.
+    # Files that belong to another user, are missing or are mounted read-only are left alone.
     with suppress(OSError):
         if stat.S_IMODE(path.stat().st_mode) & ~mode:
             path.chmod(mode)

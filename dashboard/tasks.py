@@ -1,4 +1,4 @@
-"""What the workers do, again and again."""
+"""The periodic tasks of the workers."""
 
 import asyncio
 import logging
@@ -28,8 +28,8 @@ DAY_MS = 86_400_000
 
 @app.task
 def register_jobs() -> None:
-    """Jobs that announce themselves in Redis become records, and pages hear of it. Then they are
-    judged by what they announced: to read that takes longer than both."""
+    """Writes the jobs announced in Redis to the database and notifies pages. Then evaluates SLOs
+    from the same announcements, because reading them takes longer than both."""
     store, judge = the_store(), the_judge()
 
     async def announcements() -> list[Announcement]:
@@ -68,7 +68,7 @@ def _detect() -> None:
     except StoreUnavailable as error:
         log.warning("incidents cannot be detected now: %s", error)
     except Exception:
-        # What was asked of jobs is renewed all the same: without it, it ends with its lease.
+        # Steering must run all the same: without renewal, settings of jobs end with their lease.
         log.exception("the round of detection stumbled")
 
 
@@ -81,7 +81,7 @@ def _steer() -> None:
 
 @app.task
 def steer_job(job_id: str) -> None:
-    """Somebody switched something on this job: its first decision need not wait for a tick."""
+    """Steers a job that an operator has just changed, without waiting for the next tick."""
     try:
         the_steering().job(the_store(), job_id, time.time_ns() // 1_000_000)
     except StoreUnavailable as error:
@@ -90,20 +90,20 @@ def steer_job(job_id: str) -> None:
 
 @worker_process_shutdown.connect
 def let_go(**_: object) -> None:
-    """Another worker takes this one's jobs at once, and not when its leases run out."""
+    """Releases this worker's leases, so that others take its jobs before they expire."""
     with suppress(StoreUnavailable):
         loop.run(the_leases().let_go(the_store()))
 
 
 @app.task
 def deliver_alerts() -> None:
-    """What is due goes out in threads of this process; the tick itself waits for nobody."""
+    """Sends due alerts in threads of this process; the tick does not wait for them."""
     the_courier().round()
 
 
 @app.task
 def forget_old_records() -> None:
-    """Whatever ended, was last seen or was sent long ago leaves the database."""
+    """Deletes records that are older than RECORD_RETENTION_DAYS."""
     long_ago_ms = time.time_ns() // 1_000_000 - settings.RECORD_RETENTION_DAYS * DAY_MS
     runs, _ = Run.objects.filter(last_seen_ms__lt=long_ago_ms).delete()
     incidents, _ = Incident.objects.filter(end_ms__lt=long_ago_ms).delete()

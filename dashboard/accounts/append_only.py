@@ -1,6 +1,6 @@
-"""Triggers that refuse to change or delete the rows of the audit, whoever asks.
+"""Database triggers that refuse every update or delete of an audit row, also outside the ORM.
 
-A migration that makes SQLite rebuild the table loses them and has to call `protect` again.
+A migration that makes SQLite rebuild the table drops the triggers: it must call `protect` again.
 """
 
 from django.db.backends.base.schema import BaseDatabaseSchemaEditor

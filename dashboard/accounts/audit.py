@@ -1,11 +1,11 @@
-"""The one way into the audit. Call it in the transaction of the change that it tells of."""
+"""Writes audit entries. Call `record` in the same transaction as the change it describes."""
 
 import time
 from typing import Any
 
 from dashboard.models import AuditEntry
 
-# Text that was cut says more than a change that failed for want of room.
+# Longer texts are cut: an audit entry must not make the change itself fail.
 LONGEST_NAME = 200
 LONGEST_REASON = 500
 

@@ -1,4 +1,4 @@
-"""Who calls the API: somebody logged in, or a program with a token; and as what."""
+"""Who calls the API: a person who is logged in or a program with a token, and with which role."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -27,19 +27,19 @@ class Caller:
 
     @property
     def who(self) -> str:
-        """As the audit names them."""
+        """The name that the audit records, with the token's prefix if a token was used."""
         name = self.user.username
         return f"{name} ({self.token.prefix}…)" if self.token else name
 
 
 def caller(request: HttpRequest) -> Caller:
-    """Of a request that passed one of the guards of `dashboard.accounts.roles`."""
+    """Returns the caller of a request that passed a guard of `dashboard.accounts.roles`."""
     found: Caller = request.auth  # type: ignore[attr-defined]
     return found
 
 
 class Session(APIKeyCookie):
-    """A browser: the session's cookie, and with a change the CSRF token too."""
+    """Authenticates a browser by its session cookie; a change also needs the CSRF token."""
 
     param_name = settings.SESSION_COOKIE_NAME
 
@@ -48,7 +48,7 @@ class Session(APIKeyCookie):
         self._least = least
 
     def __call__(self, request: HttpRequest) -> Caller | None:
-        # First who, then the token: without a login the answer is 401, not 403.
+        # Check the login before the CSRF token: without a login the answer is 401, not 403.
         return self.authenticate(request, request.COOKIES.get(self.param_name))
 
     def authenticate(self, request: HttpRequest, key: str | None) -> Caller | None:
@@ -62,7 +62,7 @@ class Session(APIKeyCookie):
 
 
 class Bearer(HttpBearer):
-    """A program: it may what its token may, and never more than its owner may now."""
+    """Authenticates a program: it has its token's scope, limited by its owner's current role."""
 
     def __init__(self, least: Role) -> None:
         super().__init__()
@@ -86,11 +86,11 @@ class Bearer(HttpBearer):
 
 
 class NoBearer(Bearer):
-    """For what only a person may do: a stolen token must not make itself a successor."""
+    """Refuses tokens where only a person may act: a stolen token must not create another token."""
 
     def __init__(self) -> None:
         super().__init__(Role.VIEWER)
-        # The document lists only what works.
+        # The OpenAPI document must not offer a scheme that is always refused.
         del self.openapi_security_schema
 
     def authenticate(self, request: HttpRequest, token: str) -> Caller:

@@ -15,7 +15,7 @@ _IS_ADMIN = Q(is_superuser=True) | Q(person__role=Role.ADMIN)
 
 
 class NameTaken(Exception):
-    """There is somebody of that name."""
+    """A user with that name exists already."""
 
 
 class NotNow(Exception):
@@ -51,10 +51,10 @@ def change(
     active: bool | None = None,
     reason: str = "",
 ) -> User:
-    """What is None stays. Raises `User.DoesNotExist` or `NotNow`."""
+    """Changes the fields that are not None. Raises `User.DoesNotExist` or `NotNow`."""
     with transaction.atomic():
         # One such change at a time, so that two admins cannot remove each other at once. The rows
-        # are locked before they are asked: a query that waited would still see the old roles.
+        # are locked before they are read: a query that waited would still see the old roles.
         list(User.objects.select_for_update().order_by("pk").values_list("pk"))
         user = User.objects.get(pk=user_id)
         before = told(user)
@@ -78,7 +78,7 @@ def change(
 
 
 def reset_password(user_id: int, by: User, reason: str = "") -> Added:
-    """A new password, which ends the sessions of the old one. Raises as `change` does."""
+    """Sets a new password, which ends the user's sessions. Raises the same as `change`."""
     password = secrets.token_urlsafe(PASSWORD_BYTES)
     with transaction.atomic():
         user = User.objects.get(pk=user_id)

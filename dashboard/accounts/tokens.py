@@ -19,12 +19,12 @@ DAY_MS = 86_400_000
 DEFAULT_DAYS = 90
 LONGEST_DAYS = 365
 MOST_PER_PERSON = 50
-# A write per request would be more work than the request.
+# Not updated more often: a database write per request would cost more than the request itself.
 NOTE_USE_EVERY_MS = 60_000
 
 
 class TooManyTokens(Exception):
-    """Somebody has as many as anybody can keep track of."""
+    """The user already has the maximum number of tokens."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ def make(user: User, name: str, scope: Scope, days: int = DEFAULT_DAYS) -> Made:
     secret = START + secrets.token_urlsafe(SECRET_BYTES)
     now_ms = _now_ms()
     with transaction.atomic():
-        # The lock makes the count hold for two requests at once.
+        # The lock keeps the limit when two requests arrive at the same time.
         User.objects.select_for_update().get(pk=user.pk)
         if user.tokens.count() >= MOST_PER_PERSON:
             raise TooManyTokens(f"{MOST_PER_PERSON} tokens are the most; revoke one first")
@@ -55,7 +55,7 @@ def make(user: User, name: str, scope: Scope, days: int = DEFAULT_DAYS) -> Made:
 
 
 def find(secret: str) -> Token | None:
-    """The token, if it has not expired."""
+    """Returns the token with this secret, None if there is none or it has expired."""
     tokens = Token.objects.select_related("user__person")
     return tokens.filter(digest=_digest(secret), expires_ms__gt=_now_ms()).first()
 
@@ -64,7 +64,7 @@ def note_use(token: Token) -> None:
     now_ms = _now_ms()
     before_ms = now_ms - NOTE_USE_EVERY_MS
     if token.last_used_ms is None or token.last_used_ms < before_ms:
-        # Asked again in the statement, for the requests that came at the same time.
+        # The condition is repeated in the UPDATE because other requests may do the same right now.
         stale = Q(last_used_ms=None) | Q(last_used_ms__lt=before_ms)
         Token.objects.filter(stale, pk=token.pk).update(last_used_ms=now_ms)
 

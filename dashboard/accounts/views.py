@@ -1,4 +1,4 @@
-"""Logging in, and what somebody changes about themselves. Guessing passwords is slow here."""
+"""Login and the user's own settings. Login attempts are rate limited."""
 
 from typing import Any, cast
 
@@ -32,7 +32,7 @@ class Login(LoginView):
     def _refuse(self, request: HttpRequest, reached: LimitReached) -> HttpResponse:
         name = request.POST.get("username", "")
         if reached.first:
-            # Only a name that we know: what is typed there may be a password.
+            # Record only names of existing users: people sometimes type a password there.
             known = User.objects.filter(username__iexact=name).first()
             subject = known.username if known else "an unknown name"
             audit.record(rate_limits.address_of(request), "login.refused", subject)
@@ -42,7 +42,7 @@ class Login(LoginView):
 
 
 class Settings(PasswordChangeView):
-    """The page of one's own tokens, which a script fills, and the form for a new password."""
+    """The settings page: the user's tokens (filled in by a script) and the password form."""
 
     template_name = "settings.html"
 

@@ -1,6 +1,6 @@
-"""The courier: takes what is due, sends it in threads, writes down what came of it.
+"""Takes the deliveries that are due, sends them in threads and records the results.
 
-The worker's tick returns at once, whatever receivers do: jobs are steered by the same worker.
+The worker's tick never waits for a receiver, because the same worker also steers jobs.
 """
 
 import functools
@@ -51,7 +51,7 @@ class Courier:
         self._busy = 0
 
     def round(self) -> None:
-        """Starts what is due, as far as there are threads; what is not taken stays for others."""
+        """Starts as many due deliveries as threads are free; other workers may take the rest."""
         with self._lock:
             free = self._most - self._busy
         if free <= 0:
@@ -65,7 +65,7 @@ class Courier:
         return leases.take(self._clock_ms(), self._lease_ms, most, only)
 
     def serve(self, taken: Taken) -> None:
-        """That message, and then whatever else is due for its endpoint, one after the other."""
+        """Sends this message and then all others due for its endpoint, one after the other."""
         following = [taken]
         while following:
             self._carry(following[0])
@@ -75,7 +75,7 @@ class Courier:
         try:
             self.serve(taken)
         except Exception:
-            # The lease runs out and somebody tries again.
+            # The lease expires, and then a worker tries again.
             log.exception("a delivery to endpoint %d was interrupted", taken.endpoint_id)
         finally:
             connections.close_all()
@@ -95,12 +95,13 @@ class Courier:
             headers = signing.headers(taken.webhook_id, now_ms // 1000, body, taken.secrets)
             return self._sender.post(taken.url, headers, body)
         except Exception:
-            # Kept by another version, for instance: an attempt that failed, and no crash loop.
+            # For instance a row written by another version: count it as a failed attempt instead of
+            # crashing again and again.
             log.exception("%s cannot be sent", taken.webhook_id)
             return Answer(None, "it cannot be sent; the worker's log says why", "", None, 0)
 
 
 @functools.cache
 def the_courier() -> Courier:
-    """Of this process; made by its first tick, which with Celery comes after the fork."""
+    """The courier of this process, created by its first tick: with Celery, after the fork."""
     return Courier(Sender(settings.WEBHOOK_ALLOWED_NETWORKS))

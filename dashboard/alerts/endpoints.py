@@ -1,4 +1,4 @@
-"""Endpoints: added, changed, given new secrets, tried. Each change is in the audit."""
+"""Adds, changes, tests and disables endpoints and rotates their secrets; all of it is audited."""
 
 import hashlib
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ class TooManyEndpoints(Exception):
 
 
 class Outdated(Exception):
-    """Somebody changed the endpoint since the operator looked."""
+    """The endpoint was changed after the operator loaded it."""
 
 
 class Disabled(Exception):
@@ -34,7 +34,7 @@ def valid_secrets(endpoint: Endpoint, now_ms: int) -> tuple[str, ...]:
 
 
 def masked(url: str) -> str:
-    """Without its path, which for many services is the secret."""
+    """Returns the URL without its path, which for many services is the secret."""
     found = httpx.URL(url)
     return f"{found.scheme}://{found.netloc.decode()}/…"
 
@@ -82,7 +82,7 @@ def delete(endpoint_id: int, who: str, reason: str) -> None:
 
 @transaction.atomic
 def rotate(endpoint_id: int, who: str, reason: str, now_ms: int) -> Endpoint:
-    """The secret until now signs along for a day: receivers change theirs when it suits them."""
+    """Makes a new secret. The old one also signs for a day, so receivers have time to switch."""
     endpoint = _locked(endpoint_id)
     endpoint.previous_secret, endpoint.secret = endpoint.secret, signing.new_secret()
     endpoint.previous_until_ms = now_ms + PREVIOUS_LASTS_MS
@@ -104,13 +104,13 @@ def send_test(endpoint_id: int, who: str, reason: str, now_ms: int) -> Delivery:
 
 @transaction.atomic
 def replay(delivery_id: int, who: str, reason: str, now_ms: int) -> Delivery:
-    """Again from the beginning, under the same id: receivers know it as one they may have seen."""
+    """Sends a delivery again under the same id, so that receivers can recognise a duplicate."""
     delivery = Delivery.objects.select_related("event").get(pk=delivery_id)
     endpoint = _locked(delivery.endpoint_id)
     _wake(endpoint)
     before = str(delivery.state)
     changes = {"state": Delivery.State.PENDING, "because": "", "failed": 0, "done_ms": None}
-    # What is on its way right now keeps its lease, and is due again if that attempt fails.
+    # An attempt that is running keeps its lease; if it fails, the delivery is due immediately.
     Delivery.objects.filter(pk=delivery_id).update(**changes, first_ms=now_ms, due_ms=now_ms)
     delivery.refresh_from_db()
     about = {"message": delivery.event.webhook_id, "state": before}
@@ -119,7 +119,7 @@ def replay(delivery_id: int, who: str, reason: str, now_ms: int) -> Delivery:
 
 
 def disable(endpoint: Endpoint, because: str, who: str, now_ms: int) -> None:
-    """In a transaction of the caller's."""
+    """Disables the endpoint. The caller must have opened a transaction."""
     endpoint = _locked(endpoint.pk)
     if not endpoint.active:
         return
@@ -132,7 +132,7 @@ def disable(endpoint: Endpoint, because: str, who: str, now_ms: int) -> None:
 
 
 def told(endpoint: Endpoint) -> dict[str, Any]:
-    """For the audit: without secrets, and yet so that every change of them shows."""
+    """Returns the endpoint as the audit records it: fingerprints in place of secrets."""
     return {
         "name": endpoint.name,
         "url": f"{masked(endpoint.url)} ({_fingerprint(endpoint.url)})",
@@ -155,14 +155,14 @@ def _locked(endpoint_id: int) -> Endpoint:
 
 
 def _wake(endpoint: Endpoint) -> None:
-    """Somebody wants to see it now, whatever the receiver said about later."""
+    """Ends a pause that the receiver asked for, because an operator wants a message sent now."""
     if not endpoint.active:
         raise Disabled("this endpoint is disabled; enable it first")
     Endpoint.objects.filter(pk=endpoint.pk).update(paused_until_ms=0)
 
 
 def _drop_waiting(endpoint: Endpoint, now_ms: int) -> None:
-    """So that nobody who enables it next week is told of last week."""
+    """Fails the pending deliveries: enabling the endpoint next week must not send last week's."""
     waiting = Delivery.objects.filter(endpoint=endpoint, state=Delivery.State.PENDING)
     waiting.update(
         state=Delivery.State.FAILED,

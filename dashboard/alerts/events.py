@@ -1,4 +1,4 @@
-"""What there is to tell others: frozen values, plain enough to be kept as JSON."""
+"""Events that alerts are made of: frozen values that can be stored as JSON."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
@@ -27,9 +27,9 @@ class Severity(StrEnum):
         return list(Severity).index(self)
 
 
-# What somebody may subscribe to; a test goes to the endpoint that is tested.
+# The types an endpoint can subscribe to. A test goes only to the endpoint that is tested.
 SUBSCRIBABLE = tuple(each for each in Type if each != Type.TEST)
-# These end what another type of the same noun began.
+# Types that end an event of another type with the same noun (incident.opened → resolved).
 ENDINGS = frozenset({Type.INCIDENT_RESOLVED, Type.SLO_RESTORED, Type.TECHNIQUE_APPLIED})
 
 
@@ -49,7 +49,7 @@ class Event:
 
     @property
     def at_ms(self) -> int:
-        """When what it tells of happened."""
+        """The time of the event: the end if there is one, else the onset."""
         return self.onset_ms if self.end_ms is None else self.end_ms
 
     @property
@@ -58,7 +58,7 @@ class Event:
 
     @property
     def subject(self) -> str:
-        """What begins and ends under one name: the key by which others match the two."""
+        """The key by which receivers match the end of something with its beginning."""
         noun = self.type.partition(".")[0]
         if self.type == Type.TEST:
             return f"{noun}:{self.onset_ms}"  # no test waits for another
@@ -77,7 +77,7 @@ class Event:
 
 @dataclass(frozen=True)
 class Notice:
-    """What a format makes a body of."""
+    """An event with what a format needs besides it to make the request body."""
 
     id: str
     event: Event
@@ -86,7 +86,7 @@ class Notice:
 
     @property
     def link(self) -> str:
-        """Where a person may look, if this installation knows its own address."""
+        """The full URL of the page about this event; empty if the public URL is not configured."""
         return f"{self.public_url}{self.event.link}" if self.public_url and self.event.link else ""
 
 

@@ -1,4 +1,4 @@
-"""What detectors found, as JSON that any database and receiver takes, and not too much of it."""
+"""Converts the evidence of detectors to JSON of limited size that any database can store."""
 
 import json
 import math
@@ -27,5 +27,5 @@ def _plain(value: Any) -> Any:
         return {str(name): _plain(each) for name, each in value.items()}
     if isinstance(value, list | tuple):
         return [_plain(each) for each in value]
-    # Numbers and arrays of NumPy's know how; of the rest, words are better than nothing.
+    # NumPy numbers and arrays convert themselves; anything else is stored as its text.
     return _plain(value.tolist()) if hasattr(value, "tolist") else str(value)

@@ -1,8 +1,8 @@
-"""Where an alert may go: no address of an endpoint makes us a way into somebody's network.
+"""Decides to which addresses alerts may be sent, against server-side request forgery (SSRF).
 
-A name is checked twice. Its form when an endpoint is written down; and what it resolves to in the
-moment of connecting, where every address found is checked and one of just those is connected to.
-A name server that answers otherwise the second time (DNS rebinding) is not asked a second time.
+A host name is checked twice: its form when an endpoint is saved, and the addresses it resolves to
+when we connect. We connect only to one of the addresses that were checked and do not resolve the
+name again, so a name server that changes its answer (DNS rebinding) gains nothing.
 """
 
 import ipaddress
@@ -18,12 +18,12 @@ Network = IPv4Network | IPv6Network
 LONGEST_URL = 2_000
 WEB_PORTS = {80, 443}
 FIRST_UNPRIVILEGED_PORT = 1024
-# Services that would take a request's lines for commands: NFS, MySQL, PostgreSQL, X11, Redis with
-# Sentinel and cluster bus, IRC, Memcached, MongoDB.
+# Services that might read the lines of a request as commands: NFS, MySQL, PostgreSQL, X11, Redis,
+# its Sentinel and cluster bus, IRC, Memcached, MongoDB.
 OTHER_SERVICES = {2049, 3306, 5432, *range(6000, 6064), 6379, 26379, 16379, 6667, 11211, 27017}
 
 _LABEL = re.compile(r"[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?")
-# A last label like this makes resolvers read the name as a number: 0x7f.1, 2130706433, 0177.0.0.1.
+# With a last label like this, resolvers read the name as a number: 0x7f.1, 2130706433, 0177.0.0.1.
 _NUMERIC = re.compile(r"[0-9]+|0x[0-9a-f]*")
 
 # From IANA's registries of special purpose addresses, and what clouds put elsewhere.
@@ -45,7 +45,7 @@ NOT_PUBLIC_V4 = {
     "224.0.0.0/4": "multicast",
     "240.0.0.0/4": "reserved, with broadcast",
 }
-# Of IPv6 all that is not in here is refused: 2000::/3 is what is given out to the public.
+# All other IPv6 addresses are refused: 2000::/3 is the range allocated for public use.
 PUBLIC_V6 = IPv6Network("2000::/3")
 NOT_PUBLIC_V6 = {
     "2001::/23": "reserved, with Teredo",
@@ -58,11 +58,11 @@ _V6 = [(IPv6Network(text), why) for text, why in NOT_PUBLIC_V6.items()]
 
 
 class Refused(Exception):
-    """An address that alerts do not go to; the message says why, without telling the address."""
+    """Alerts may not be sent to this address. The message gives the reason but not the address."""
 
 
 def checked_url(text: str, allowed: Sequence[Network] = ()) -> httpx.URL:
-    """The URL in the form in which it is sent to. Names are not resolved here."""
+    """Returns the normalised URL or raises `Refused`. Does not resolve the host name."""
     if len(text) > LONGEST_URL:
         raise Refused(f"an address may have {LONGEST_URL} characters")
     if "\\" in text or any(not each.isprintable() or each.isspace() for each in text):
@@ -90,7 +90,7 @@ def checked_url(text: str, allowed: Sequence[Network] = ()) -> httpx.URL:
 def refusal(address: Address, allowed: Sequence[Network] = ()) -> str | None:
     """Why an address may not be connected to; None if it may."""
     if isinstance(address, IPv6Address):
-        # The kernel connects to the IPv4 address within.
+        # For a mapped address the kernel connects to the IPv4 address inside it.
         if address.ipv4_mapped:
             return refusal(address.ipv4_mapped, allowed)
         if address.scope_id:
@@ -105,10 +105,9 @@ def refusal(address: Address, allowed: Sequence[Network] = ()) -> str | None:
 
 
 def checked(found: Sequence[str], allowed: Sequence[Network] = ()) -> list[str]:
-    """What a name resolved to, if all of it may be connected to.
+    """Returns the resolved addresses if all of them are allowed, else raises `Refused`.
 
-    One private address among public ones is refused as a whole: nobody's name is like that, but
-    for those who try.
+    One private address among public ones refuses the name: only an attacker mixes them.
     """
     if not found:
         raise Refused("the name has no address")

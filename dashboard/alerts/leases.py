@@ -1,4 +1,4 @@
-"""Who sends what: a delivery is taken with a lease, and settled by whoever still holds it.
+"""Leases on deliveries: a worker takes a delivery with a lease and settles it while it holds it.
 
 A worker that is killed settles nothing; its lease runs out and the message goes out again under
 the same id. A worker that was merely slow finds its lease taken over and changes nothing.
@@ -21,7 +21,7 @@ from dashboard.models import Attempt, Delivery, Endpoint
 log = logging.getLogger(__name__)
 
 PENDING = Delivery.State.PENDING
-# To these, and not only to the message, belongs what Retry-After says.
+# With these statuses Retry-After pauses the whole endpoint, not only this message.
 COME_BACK_LATER = (429, 503)
 
 
@@ -39,18 +39,19 @@ class Taken:
 
 
 def take(now_ms: int, lease_ms: int, most: int, only: int | None = None) -> list[Taken]:
-    """At most one per endpoint, the longest due first; `only` for one endpoint."""
+    """Leases at most one delivery per endpoint, longest due first; `only`: of this endpoint."""
     ready = _ready(now_ms)
     if only is not None:
         ready = ready.filter(endpoint=only)
-    # Read before anything is locked: most of the time there is nothing to do.
+    # Query without locks first: most of the time nothing is due.
     by_age = ready.values("endpoint").annotate(oldest=Min("due_ms")).order_by("oldest")
     ids = [row["endpoint"] for row in by_age[:most]]
     if not ids:
         return []
     with transaction.atomic():
-        # Who holds the row of an endpoint decides about it; others pass by (SQLite has one writer).
-        # no_key: whoever publishes refers to that row, and does not wait for us.
+        # A worker that locked an endpoint's row leases its deliveries; others skip that endpoint
+        # (SQLite has one writer anyway). no_key: publishing inserts rows that refer to the
+        # endpoint, and must not wait for this lock.
         free = Endpoint.objects.select_for_update(skip_locked=True, no_key=True)
         free = free.filter(pk__in=ids)
         found = [_leased(endpoint, now_ms, lease_ms) for endpoint in free]
@@ -61,7 +62,7 @@ def settle(
     taken: Taken, answer: Answer, started_ms: int, now_ms: int, random: Callable[[], float]
 ) -> None:
     with transaction.atomic():
-        # Whoever writes to deliveries locks their endpoint first, so nobody waits in a circle.
+        # All writers to deliveries lock the endpoint first, so there is no deadlock.
         locked = Endpoint.objects.select_for_update(no_key=True)
         endpoint = locked.filter(pk=taken.endpoint_id).first()
         kept = Delivery.objects.select_related("event").filter(pk=taken.delivery_id)
@@ -97,7 +98,7 @@ def _failed(delivery: Delivery, answer: Answer, now_ms: int, random: Callable[[]
     due_ms = schedule.next_due_ms(delivery.failed, delivery.first_ms, now_ms, waits_ms, random)
     told = answer.error or f"it answered {answer.status}"
     if delivery.event.type == Type.TEST:
-        # Whoever pressed the button looks at it now, and presses again.
+        # No retries: the person who pressed the button sees the failure and can press again.
         _finish(delivery, Delivery.State.FAILED, told[:200], now_ms)
         return
     if due_ms is None:
@@ -115,10 +116,10 @@ def _finish(delivery: Delivery, state: Delivery.State, because: str, now_ms: int
 
 
 def _ready(now_ms: int) -> QuerySet[Delivery]:
-    """Due, of endpoints to which nothing is on its way."""
+    """The deliveries that are due and whose endpoint has no attempt running."""
     pending = Delivery.objects.filter(state=PENDING)
     same = pending.filter(endpoint=OuterRef("endpoint"))
-    # "Resolved" must not overtake the "opened" that is being tried again.
+    # A "resolved" must not be sent before the "opened" that is still being retried.
     before_it = same.filter(event__subject=OuterRef("event__subject"), pk__lt=OuterRef("pk"))
     on_its_way = same.filter(leased_until_ms__gt=now_ms)
     return pending.filter(
@@ -131,7 +132,7 @@ def _ready(now_ms: int) -> QuerySet[Delivery]:
 
 
 def _leased(endpoint: Endpoint, now_ms: int, lease_ms: int) -> Taken | None:
-    """Asked anew under the lock: what was ready a moment ago may have been taken."""
+    """Leases the endpoint's next delivery. Queries again because it may have been taken since."""
     ready = _ready(now_ms).filter(endpoint=endpoint).select_related("event").order_by("pk")
     delivery = ready.first()
     if delivery is None:

@@ -1,4 +1,4 @@
-"""What is to be sent is written down with the change that it tells of: both are kept or neither."""
+"""Writes an event in the transaction of the change it reports: both are committed or neither."""
 
 import time
 import uuid
@@ -13,7 +13,7 @@ from dashboard.models import AlertEvent, Delivery, Endpoint
 
 
 def publish(event: Event, now_ms: int | None = None) -> None:
-    """Call it in the transaction of the change. Costs one query where nobody wants to hear."""
+    """Call it in the transaction of the change. One query if no endpoint subscribed to it."""
     if not transaction.get_connection().in_atomic_block:
         raise RuntimeError("publish() belongs in the transaction of the change that it tells of")
     listening = Endpoint.objects.filter(active=True, job__in=["", event.job])
@@ -35,7 +35,7 @@ def wants(endpoint: Endpoint, event: Event) -> bool:
 
 
 def _knows_of(endpoint: Endpoint, event: Event) -> bool:
-    """Who was told of the beginning is told of the end, however mild that is."""
+    """Whether the endpoint got the beginning: then it also gets the end, of any severity."""
     told = Delivery.objects.filter(endpoint=endpoint, event__subject=event.subject[:250])
     last = told.order_by("-pk").values_list("event__type", flat=True).first()
     return last is not None and last not in ENDINGS

@@ -1,8 +1,8 @@
-"""When to try again: twice as late each time, with jitter, over 24 hours. Pure.
+"""When to try again: exponential backoff with jitter, over 24 hours. Pure.
 
-Attempt n failed: the next comes after 5 s × 2ⁿ⁻¹, an hour at most, of which a random half is left
-out, so that what failed together does not come back together. The last attempt is 24 h after the
-first: whoever mends a receiver within a day has lost nothing.
+After attempt n failed, the next follows after 5 s × 2ⁿ⁻¹, at most an hour, shortened at random by
+up to a half, so that deliveries that failed together are not retried together. The last attempt is
+24 h after the first: a receiver that is repaired within a day misses nothing.
 """
 
 from collections.abc import Callable
@@ -21,23 +21,23 @@ def next_due_ms(
     retry_after_ms: int | None,
     random: Callable[[], float],
 ) -> int | None:
-    """`failed` attempts so far, from 1; `random` as in [0, 1). None: give up."""
+    """`failed`: attempts so far, from 1; `random()` is in [0, 1). Returns None to give up."""
     last_ms = first_ms + KEEP_TRYING_MS
     if now_ms >= last_ms:
         return None
-    # Beyond the fifteenth the power only grows without meaning.
+    # The delay is at its maximum well before the 15th doubling: keeps the number small.
     whole_ms = min(FIRST_MS << min(failed - 1, 15), LONGEST_MS)
     wait_ms = whole_ms // 2 + int(random() * (whole_ms - whole_ms // 2))
     return min(now_ms + max(wait_ms, retry_after_ms or 0), last_ms)
 
 
 def retry_after_ms(header: str | None, now_ms: int) -> int | None:
-    """Seconds or a date (RFC 9110); None for what is neither."""
+    """Parses Retry-After, seconds or a date (RFC 9110); None if it is neither."""
     text = (header or "").strip()
     if not text:
         return None
     if text.isascii() and text.isdigit():
-        # More digits are no number of seconds that anybody means.
+        # A number of seconds with more digits is not meant seriously.
         return min(int(text) * 1000, KEEP_TRYING_MS) if len(text) < 10 else KEEP_TRYING_MS
     try:
         at = parsedate_to_datetime(text)

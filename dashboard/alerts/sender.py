@@ -1,4 +1,4 @@
-"""One POST, to an address that was checked, within a deadline that nothing stretches."""
+"""Sends one POST to a checked address, with a deadline for the whole attempt."""
 
 import asyncio
 import functools
@@ -26,7 +26,7 @@ Resolve = Callable[[str, int], Sequence[str]]
 
 @dataclass(frozen=True)
 class Answer:
-    """What came of an attempt: a status, or the reason why there is none."""
+    """The result of an attempt: an HTTP status, or the reason why there is none."""
 
     status: int | None
     error: str
@@ -66,7 +66,8 @@ class Sender:
             return Answer(status, error, said, more.get("retry_after"), took_ms)
 
         try:
-            # Of the whole attempt: a timeout per read would let a slow drip go on for ever.
+            # For the whole attempt: with a timeout per read, a receiver that answers byte by byte
+            # could hold the thread for ever.
             async with asyncio.timeout(self.deadline_s):
                 response, said = await self._post(url, headers, body)
         except Refused as error:
@@ -90,14 +91,14 @@ class Sender:
     ) -> tuple[httpx.Response, bytes]:
         url = guard.checked_url(text, self.allowed)
         transport = Pinned(self.allowed, self.resolve)
-        # trust_env: a proxy of the environment would connect in our place, to whatever it likes.
+        # No trust_env: a proxy from the environment would resolve the name itself, unchecked.
         client = httpx.AsyncClient(
             transport=transport, trust_env=False, follow_redirects=False, timeout=self.deadline_s
         )
         sent = {
             "content-type": "application/json",
             "user-agent": USER_AGENT,
-            # What is not compressed cannot grow while it is read.
+            # An uncompressed answer cannot expand in memory while it is read.
             "accept-encoding": "identity",
             **headers,
         }
@@ -106,7 +107,7 @@ class Sender:
 
 
 class Pinned(httpx.AsyncBaseTransport):
-    """Resolves once, checks all, and connects to one of those; the name is for TLS and Host."""
+    """Resolves once, checks all addresses, connects to one; the name is kept for TLS and Host."""
 
     def __init__(self, allowed: Sequence[Network], resolve: Resolve) -> None:
         self._allowed = allowed
@@ -124,7 +125,7 @@ class Pinned(httpx.AsyncBaseTransport):
             try:
                 return await self._inner.handle_async_request(self._to(request, address, host))
             except (httpx.ConnectError, httpx.ConnectTimeout) as error:
-                failure = error  # nothing was sent yet: the next address is free to try
+                failure = error  # nothing was sent yet, so the next address can be tried
         assert failure is not None
         raise failure
 
@@ -152,7 +153,7 @@ async def _beginning(response: httpx.Response) -> bytes:
 
 
 def _said(error: httpx.HTTPError) -> str:
-    """Without addresses: what a name resolves to in here is nobody's business out there."""
+    """Returns the error without IP addresses, so that internal DNS answers are not shown."""
     words: dict[type[httpx.HTTPError], str] = {
         httpx.ConnectError: "could not connect",
         httpx.ConnectTimeout: "could not connect in time",
@@ -167,7 +168,7 @@ def _said(error: httpx.HTTPError) -> str:
 
 @functools.cache
 def _authorities() -> ssl.SSLContext:
-    """Those of the system, where companies put their own, and those of the web. Slow to load."""
+    """CA certificates of the system (with a company's own) and of certifi. Slow to load."""
     context = ssl.create_default_context()
     context.load_verify_locations(certifi.where())
     return context
@@ -175,5 +176,5 @@ def _authorities() -> ssl.SSLContext:
 
 @functools.cache
 def _resolvers() -> ThreadPoolExecutor:
-    """Of our own: asyncio would wait at its end for a resolver that hangs."""
+    """A separate pool: asyncio waits at its end for its own pool, also for a hung resolver."""
     return ThreadPoolExecutor(RESOLVERS, thread_name_prefix="resolve")

@@ -39,8 +39,8 @@ def audit(
     limit: Limit = 100,
     cursor: Cursor = None,
 ) -> dict[str, Any]:
-    """`action` is one ("token.made") or a noun for all of its kind ("token"). Those who are no
-    admins see what was done to jobs, and not what was done to people."""
+    """`action` is one action ("token.made") or a noun for all of its actions ("token"). Only admins
+    see changes to people; everybody else sees changes to jobs."""
     entries = AuditEntry.objects.all()
     if not caller(request).role.includes(Role.ADMIN):
         entries = entries.exclude(job="")
@@ -49,7 +49,7 @@ def audit(
     if action:
         entries = entries.filter(Q(action=action) | Q(action__startswith=f"{action}."))
     if who:
-        # Somebody's tokens act in their name: "nadia (ct_h2d8dk3s…)".
+        # Also finds what the user's tokens did: "nadia (ct_h2d8dk3s…)".
         entries = entries.filter(Q(who=who) | Q(who__startswith=f"{who} ("))
     page = newest_first(entries, cursor, limit)
     return {"items": [_shown(entry) for entry in page.items], "next": page.next}

@@ -78,8 +78,8 @@ def deliveries(
     "/{webhook_id}/test", response={202: DeliveryOut}, auth=operators, summary="Send a test"
 )
 def send_test(request: HttpRequest, webhook_id: RowId, body: ReasonIn) -> Status[dict[str, Any]]:
-    """By the worker, within a second or two: what came of it is in the deliveries. A test that
-    fails is not tried again."""
+    """The worker sends it within a second or two; the result is listed with the deliveries. A test
+    that fails is not tried again."""
     asking = caller(request)
     with _told(request, f"no webhook {webhook_id}", None):
         _count(asking.user.pk)
@@ -89,7 +89,7 @@ def send_test(request: HttpRequest, webhook_id: RowId, body: ReasonIn) -> Status
 
 @router.post("/{delivery_id}/replay", response=DeliveryOut, auth=operators, summary="Send it again")
 def replay_delivery(request: HttpRequest, delivery_id: RowId, body: ReasonIn) -> dict[str, Any]:
-    """With the same `webhook-id`, and 24 hours of attempts of its own."""
+    """Sends the message again with the same `webhook-id` and a new 24 hours of attempts."""
     asking = caller(request)
     with _told(request, f"no delivery {delivery_id}", delivery_id):
         _count(asking.user.pk)
@@ -153,7 +153,7 @@ def _attempt(attempt: Attempt, reads_answers: bool) -> dict[str, Any]:
         "duration_ms": attempt.duration_ms,
         "status": attempt.status,
         "error": attempt.error,
-        # A receiver may answer with anything, somebody's internal page for instance.
+        # A receiver's answer may hold anything, an internal page for instance.
         "response": attempt.response if reads_answers else None,
     }
 

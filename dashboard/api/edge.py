@@ -1,4 +1,4 @@
-"""Errors under /api/ that Django answers before or beside ninja, as problems too."""
+"""Turns errors under /api/ that Django and not ninja answers into problem documents too."""
 
 from collections.abc import Awaitable, Callable
 from http import HTTPStatus
@@ -23,7 +23,7 @@ Handler = Callable[[HttpRequest], HttpResponseBase | Awaitable[HttpResponseBase]
 
 @sync_and_async_middleware
 def problems_under_api(get_response: Handler) -> Handler:
-    """Outermost, so that it sees what other middleware answers as well."""
+    """Must be the outermost middleware, so that it also sees the answers of the others."""
     if iscoroutinefunction(get_response):
 
         async def answered(request: HttpRequest) -> HttpResponseBase:
@@ -45,7 +45,7 @@ def problems_under_api(get_response: Handler) -> Handler:
 
 
 def _refusal(request: HttpRequest) -> HttpResponseBase | None:
-    # PostgreSQL has no room for it in any text, and no id of ours has it.
+    # PostgreSQL cannot store a NUL character in text, and no id of ours contains one.
     if "\x00" in request.path_info or "%00" in request.META.get("QUERY_STRING", ""):
         return problem(400, "the address holds the character NUL")
     return None
@@ -59,7 +59,7 @@ def _as_problem(response: object) -> HttpResponseBase:
         return response
     status = response.status_code
     said = problem(status, DETAILS.get(status) or HTTPStatus(status).phrase.lower())
-    # In place: Allow, cookies and what else it carries stays.
+    # Change the response in place to keep its other headers: Allow, cookies.
     response.content = said.content
     response["Content-Type"] = CONTENT_TYPE
     response["Content-Length"] = str(len(said.content))

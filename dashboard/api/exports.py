@@ -1,4 +1,4 @@
-"""A range of a job as a whole: its distribution, and a table to take away."""
+"""A whole range of a job: its latency distribution, and its windows as CSV."""
 
 import re
 from collections.abc import AsyncIterator
@@ -17,14 +17,14 @@ from dashboard.store import the_store
 
 router = Router(tags=["jobs"])
 
-# One piece is in memory at a time, and other requests are served between two.
+# Ranges are read in pieces: one is in memory at a time, and other requests run in between.
 PIECE_MS = 30_000
 
 _UNFIT_FOR_A_FILE = re.compile(r"[^A-Za-z0-9._-]+")
 
 
 class DistributionOut(Schema):
-    """Of all records of the range. `cdf`: pairs of ms and the share that took no longer."""
+    """Over all records of the range. `cdf`: pairs of ms and the share that took no longer."""
 
     source: Literal["record", "batch", "none"]
     count: int
@@ -68,7 +68,7 @@ async def job_distribution(
 async def windows_csv(
     request: HttpRequest, job_id: str, start_ms: Milliseconds, end_ms: Milliseconds
 ) -> StreamingHttpResponse:
-    """One row per 50 ms window that was received, as CSV with a head; units are in the names."""
+    """CSV with a header, one row per 50 ms window that was received; names include the units."""
     await check(job_id, start_ms, end_ms)
     shape = Shape()
     async for frames in _pieces(job_id, start_ms, end_ms):

@@ -54,7 +54,7 @@ async def job(request: HttpRequest, job_id: str) -> dict[str, Any]:
 
 @router.put("/{job_id}/slo", response=SloOut, auth=operators, summary="Promise a latency, or not")
 async def put_slo(request: HttpRequest, job_id: str, payload: SloIn) -> dict[str, Any]:
-    """`version` is that of the SLO you saw, 0 where there was none."""
+    """`version` is the version of the SLO that you read, 0 if the job had none."""
     who = caller(request).who
     try:
         put = await sync_to_async(objectives.put)(

@@ -1,4 +1,4 @@
-"""Incidents: of one job in a range, of all jobs, one; what people say of it."""
+"""Incidents of a job in a range, of all jobs, or a single one; acknowledging and resolving."""
 
 from collections.abc import Callable
 from typing import Annotated, Any, Literal
@@ -24,7 +24,7 @@ MOST_OF_A_JOB = 1_000
 
 
 class AdviceOut(Schema):
-    """What to do before any technique: `line` is to be copied, `price` is what it costs."""
+    """What to try before any technique: `line` is the line to copy, `price` is what it costs."""
 
     title: str
     why: str
@@ -52,7 +52,7 @@ class IncidentOut(Schema):
 
 
 class JobIncidentsOut(Schema):
-    """Oldest first; where there are more than a thousand, the newest of them."""
+    """Oldest first; if there are more than a thousand, only the newest thousand."""
 
     items: list[IncidentOut]
     count: int
@@ -127,7 +127,7 @@ async def acknowledge(
     summary="Say that it is over",
 )
 async def resolve(request: HttpRequest, incident_id: RowId, payload: ReasonIn) -> dict[str, Any]:
-    """It opens anew when the same trouble comes back after it was gone."""
+    """A new incident opens if the same trouble comes back after it was gone."""
     return await _put(incidents.resolve, request, incident_id, payload)
 
 

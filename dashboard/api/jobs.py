@@ -24,7 +24,7 @@ async def job_windows(
 ) -> dict[str, Any]:
     await check(job_id, start_ms, end_ms)
     entries = await the_store().entries(keys.frames(job_id), start_ms, end_ms)
-    # A quarter of an hour takes a second or more: live pages go on meanwhile.
+    # A quarter of an hour takes a second or more; in a thread it does not stop live pages.
     return await asyncio.to_thread(_columns, job_id, entries)
 
 

@@ -21,7 +21,7 @@ class MeOut(Schema):
 
 @router.get("", response=MeOut, summary="Who am I, and what may I do")
 def me(request: HttpRequest) -> dict[str, Any]:
-    """With a token: what the token may do."""
+    """The user and role of the caller; with a token, the role that the token has."""
     asking = caller(request)
     return {
         "username": asking.user.username,

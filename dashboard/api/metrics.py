@@ -28,7 +28,7 @@ async def scrape(request: HttpRequest) -> HttpResponse:
     running = [keys.frames(each.job_id) for each in announced if runs(each, now_ms)]
     newest = await the_store().newest(running)
     zipped = "gzip" in request.headers.get("Accept-Encoding", "")
-    # Hundreds of jobs take a while: pages and their WebSockets must not wait for it.
+    # With hundreds of jobs this takes a while: pages and WebSockets must not wait for it.
     body = await asyncio.to_thread(_body, announced, newest, now_ms, zipped)
     response = HttpResponse(body, content_type=CONTENT_TYPE)
     patch_vary_headers(response, ["Accept-Encoding"])

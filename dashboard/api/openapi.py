@@ -38,7 +38,7 @@ def document_errors(document: dict[str, Any]) -> None:
         for method, operation in methods.items():
             for status in sorted({*ALWAYS, *_of(path, method, operation)}):
                 reference = {"$ref": f"#/components/responses/{_name(status)}"}
-                # A response of the operation's own says more than the one of all.
+                # The operation's own response is more specific than the common one.
                 if str(status) not in map(str, operation["responses"]):
                     operation["responses"][status] = reference
 

@@ -39,8 +39,8 @@ def newest_first(rows: QuerySet[Row], cursor: str | None, limit: int) -> Page[Ro
 
 
 def after(items: Sequence[T], key: Callable[[T], Key], cursor: str | None, limit: int) -> Page[T]:
-    """Of items in ascending order of `key`, those behind the cursor. Keys must be distinct and
-    alike in type: put the id last, and a number where a value may be missing."""
+    """Returns the items after the cursor; `items` ascend by `key`. Keys must be distinct and have
+    the same types: put the id last, and a number in place of a missing value."""
     if cursor is not None and items:
         last = _decode(cursor, key(items[0]))
         items = [item for item in items if key(item) > last]
@@ -57,7 +57,7 @@ def _encode(key: Key) -> str:
 
 
 def _decode(cursor: str, like: Key) -> Any:
-    """The key, if it has as many parts as `like`, of the same kinds."""
+    """Decodes the key in a cursor; it must have as many parts as `like`, of the same types."""
     try:
         key = tuple(json.loads(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4))))
     except (binascii.Error, ValueError, TypeError, RecursionError):

@@ -47,7 +47,7 @@ class BadInput(HttpError):
 
 
 class Conflict(HttpError):
-    """409: the change does not fit what is there now, which goes along as `current`."""
+    """409: the change conflicts with the present state, which is returned as `current`."""
 
     def __init__(self, detail: str, current: Any) -> None:
         super().__init__(409, detail)

@@ -1,4 +1,4 @@
-"""Which job, from when to when: what most questions about a job begin with."""
+"""The job and the time range that most operations about a job take."""
 
 from typing import Annotated
 

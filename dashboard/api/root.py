@@ -67,7 +67,7 @@ def not_logged_in(_request: HttpRequest, error: AuthenticationError) -> HttpResp
 @api.exception_handler(HttpError)
 def refused(_request: HttpRequest, error: HttpError) -> HttpResponse:
     if isinstance(error.__cause__, ValueError):
-        # Ninja's, from a body that is no JSON; it drops the reason.
+        # Raised by ninja for a body that is not JSON; it drops the reason.
         return bad_body(error.__cause__)
     more: dict[str, Any] = {}
     if isinstance(error, BadInput):
@@ -92,7 +92,7 @@ def bad_body(cause: ValueError) -> HttpResponse:
 @api.exception_handler(ValidationError)
 def invalid(_request: HttpRequest, error: ValidationError) -> HttpResponse:
     faults = [
-        # "body.payload.name" is for the caller "name": `payload` is a name of ours.
+        # The caller knows "body.payload.name" as "name": `payload` is our parameter's name.
         {
             "field": ".".join(str(step) for step in _of_the_caller(fault["loc"])),
             "detail": fault["msg"],

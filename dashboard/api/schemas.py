@@ -1,4 +1,4 @@
-"""What the API returns of windows. Times are epoch milliseconds, durations milliseconds."""
+"""Schemas of what the API returns about windows. Times are epoch ms, durations ms."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from dashboard.series import executor_columns
 
 
 class PercentilesOut(Schema):
-    """Of the records that were counted in each window."""
+    """Latency percentiles of the records that were counted in each window."""
 
     count: list[int]
     p50: list[float | None]
@@ -21,7 +21,7 @@ class PercentilesOut(Schema):
 
 
 class LatencyOut(PercentilesOut):
-    """From event to `stamp`; without stamps (source "batch") what the records' batches took."""
+    """From event to `stamp`; without stamps (source "batch") the duration of the records' batch."""
 
     source: str
 
@@ -55,7 +55,7 @@ class ActivitiesOut(Schema):
 
 
 class CollectorOut(Schema):
-    """Totals of the run as of the last that was heard; null: of a collector that did not say."""
+    """Totals of the run at its last heartbeat; null if the collector does not report them."""
 
     dropped: int
     late: int
@@ -72,7 +72,7 @@ class CollectorOut(Schema):
 
 
 class ExecutorMetricOut(Schema):
-    """One metric, a column per executor. What there is: docs/metrics.md."""
+    """One metric, a column per executor. docs/metrics.md lists the metrics."""
 
     job: str
     window_ms: int
@@ -91,7 +91,7 @@ class StateOut(Schema):
 
 
 class TasksOut(Schema):
-    """The job's tasks: the most that ran at once, and those that waited at the window's end."""
+    """The job's tasks: how many ran at once at most, and how many waited at the window's end."""
 
     running: list[int]
     waiting: list[int]
@@ -110,7 +110,7 @@ class PoolInstanceOut(Schema):
 
 
 class PoolOut(Schema):
-    """An operator pool of the application on one host; what is no column is of the last window."""
+    """An operator pool of the application on one host; single values are of the last window."""
 
     name: str
     host: str

@@ -1,4 +1,4 @@
-"""Bodies: one JSON object, as the standard has it, of text that a database can hold."""
+"""Strict request bodies: one standard JSON object whose text a database can store."""
 
 import json
 from typing import Any, NoReturn
@@ -9,12 +9,12 @@ from ninja.parser import Parser
 
 class StrictParser(Parser):
     def parse_body(self, request: HttpRequest) -> dict[str, Any]:
-        """Raises ValueError, of which `dashboard.api.root` makes the answer."""
+        """Raises ValueError, which `dashboard.api.root` turns into the answer."""
         try:
             body = json.loads(request.body.decode(), parse_constant=_no_number)
         except RecursionError:
             raise ValueError("too deep") from None
-        # Ninja takes whatever has no fault of a field, such as [] where all fields are optional.
+        # Ninja accepts any body without a wrong field, such as [] where all fields are optional.
         if not isinstance(body, dict):
             raise ValueError("not an object")
         _check(body)

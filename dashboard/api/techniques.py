@@ -62,14 +62,14 @@ class DecisionOut(Schema):
 
 
 class AxisOut(Schema):
-    """Durations have the unit ms."""
+    """An axis of a figure. Durations have the unit ms."""
 
     label: str
     unit: str
 
 
 class DotOut(Schema):
-    """`weight` is how much stands behind the point, and how large it is drawn."""
+    """A point of a figure. `weight` is the amount of data behind it and sets its drawn size."""
 
     x: float
     y: float
@@ -97,8 +97,8 @@ class BarOut(Schema):
 
 
 class FigureOut(Schema):
-    """What the card draws: `points`, `series` or `bars`, by its kind. A larger point has more of
-    what `weighs` names. Without any of them, `note` says why."""
+    """What the card draws: `points`, `series` or `bars`, depending on its kind. `weighs` names what
+    the size of a point shows. If there is nothing to draw, `note` says why."""
 
     kind: FigureKind
     title: str
@@ -125,7 +125,7 @@ class SideOut(Schema):
 
 
 class RatioOut(Schema):
-    """after / before with its 95 % interval over blocks; none with too few of them."""
+    """after / before with its 95 % confidence interval over blocks; null with too few blocks."""
 
     ratio: float
     low: float | None

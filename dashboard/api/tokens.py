@@ -50,7 +50,7 @@ def tokens(request: HttpRequest) -> dict[str, Any]:
 
 @router.post("", response={201: TokenWithSecret}, summary="Make a token")
 def make_token(request: HttpRequest, body: TokenIn) -> Status[dict[str, Any]]:
-    """It may what you may now, and no more than its scope. The secret is shown this once."""
+    """The token may do what its scope and your role allow. Its secret is shown only once."""
     asking = caller(request)
     if body.scope == Scope.OPERATE and not asking.role.includes(Role.OPERATOR):
         raise HttpError(403, "a token that operates takes an operator; you are a viewer")

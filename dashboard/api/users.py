@@ -17,7 +17,7 @@ from dashboard.models import assigned_role
 
 router = Router(tags=["people"], auth=admins)
 
-# As Django's own validator has it, which `create_user` does not ask.
+# The pattern of Django's own validator, which `create_user` does not call.
 Username = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_.@+-]+$", max_length=150)]
 
 
@@ -64,7 +64,7 @@ def users(request: HttpRequest, limit: Limit = 100, cursor: Cursor = None) -> di
 
 @router.post("", response={201: UserWithPassword}, summary="Add somebody")
 def add_user(request: HttpRequest, body: UserIn) -> Status[dict[str, Any]]:
-    """The answer holds a password to hand over. It is shown this once."""
+    """The answer holds a password to hand over. It is shown only once."""
     try:
         added = people.add(body.username, body.role, caller(request).who, body.reason)
     except people.NameTaken:
@@ -83,7 +83,7 @@ def change_user(request: HttpRequest, user_id: RowId, body: UserChange) -> dict[
 
 @router.post("/{user_id}/password", response=UserWithPassword, summary="Give a new password")
 def reset_password(request: HttpRequest, user_id: RowId, body: ReasonIn) -> dict[str, Any]:
-    """It is shown this once, and ends their sessions; their tokens stay."""
+    """The new password is shown only once. The user's sessions end; tokens stay valid."""
     with _told(user_id):
         reset = people.reset_password(user_id, caller(request).user, body.reason)
     return {**_shown(reset.user), "password": reset.password}

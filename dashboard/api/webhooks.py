@@ -92,7 +92,7 @@ class EndpointIn(Schema):
 
 
 class EndpointChange(Schema):
-    """What is left out stays."""
+    """Fields that are left out stay as they are."""
 
     name: Name | None = None
     url: Url | None = None
@@ -118,7 +118,7 @@ def webhooks(request: HttpRequest) -> dict[str, Any]:
 
 @router.post("", response={201: EndpointWithSecret}, auth=operators, summary="Add an endpoint")
 def add_webhook(request: HttpRequest, body: EndpointIn) -> Status[dict[str, Any]]:
-    """The answer holds the secret that messages are signed with. It is shown this once."""
+    """The answer holds the secret that messages are signed with. It is shown only once."""
     fields = _checked(body.dict(exclude={"reason"}))
     if body.format == Format.PAGERDUTY and not body.routing_key:
         raise BadInput("routing_key", "PagerDuty needs the routing key of a service")
@@ -131,7 +131,7 @@ def add_webhook(request: HttpRequest, body: EndpointIn) -> Status[dict[str, Any]
 
 @router.patch("/{webhook_id}", response=EndpointOut, auth=operators, summary="Change an endpoint")
 def change_webhook(request: HttpRequest, webhook_id: RowId, body: EndpointChange) -> dict[str, Any]:
-    """Also enables one that was disabled, and ends a pause that its receiver asked for."""
+    """Also enables a disabled endpoint and ends a pause that its receiver asked for."""
     given = body.dict(exclude={"reason", "version"}, exclude_none=True)
     with _told(request, webhook_id):
         now = _found(webhook_id)
@@ -148,7 +148,7 @@ def change_webhook(request: HttpRequest, webhook_id: RowId, body: EndpointChange
 def delete_webhook(
     request: HttpRequest, webhook_id: RowId, reason: ReasonQuery = ""
 ) -> Status[None]:
-    """With the log of what was delivered to it; what is waiting is not sent any more."""
+    """Also deletes its delivery log; pending messages are not sent any more."""
     with _told(request, webhook_id):
         endpoints.delete(webhook_id, caller(request).who, reason)
     return Status(204, None)
@@ -158,7 +158,7 @@ def delete_webhook(
     "/{webhook_id}/rotate", response=EndpointWithSecret, auth=operators, summary="A new secret"
 )
 def rotate_secret(request: HttpRequest, webhook_id: RowId, body: ReasonIn) -> dict[str, Any]:
-    """It is shown this once. The one before signs along for 24 hours."""
+    """The new secret is shown only once. The old one also signs messages for 24 hours."""
     with _told(request, webhook_id):
         rotated = endpoints.rotate(webhook_id, caller(request).who, body.reason, _now_ms())
     return {**_shown(request, _found(webhook_id)), "secret": rotated.secret}
@@ -176,7 +176,7 @@ def _told(request: HttpRequest, webhook_id: int) -> Iterator[None]:
 
 
 def _checked(fields: dict[str, Any]) -> dict[str, Any]:
-    """As they are kept. What a name resolves to is checked in the moment of connecting."""
+    """Returns the fields as they are stored. Addresses of a name are checked when connecting."""
     if "url" in fields:
         try:
             allowed = settings.WEBHOOK_ALLOWED_NETWORKS

@@ -16,7 +16,7 @@ VERBS = {
     "bench": "the benchmarks: what there is, or one of them",
     "conf": "the options that instrument a job of spark-submit",
 }
-# A mistake of the caller's, as opposed to 1: we tried and it did not work.
+# Exit code for wrong usage; 1 means that the command was tried and failed.
 USAGE = 2
 INTERRUPTED = 130
 

@@ -48,5 +48,5 @@ async def _first_line(host: str, port: int, request: bytes) -> bytes:
 
 
 def local(host: str) -> str:
-    """Where to ask a server that listens on `host`: every address includes the loopback."""
+    """The address to reach a server that listens on `host`: loopback if it listens on all."""
     return {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)

@@ -34,9 +34,9 @@ def run(argv: list[str]) -> int:
     if name not in known:
         say(f"no benchmark {options.name!r}; there are {', '.join(known) or 'none'}")
         return UNKNOWN
-    # Otherwise what it started would be left behind.
+    # Otherwise the processes that it started would keep running.
     signal.signal(signal.SIGTERM, _terminated)
-    # What a benchmark says on its way is progress; stdout is for the result.
+    # Output of a running benchmark is progress and goes to stderr; stdout is for the result.
     with redirect_stdout(sys.stderr):
         benchmark = importlib.import_module(f"benchmarks.{name}")
         result = benchmark.run(quick=options.quick)

@@ -1,4 +1,4 @@
-"""One running program: in a session of its own, with the last lines it said."""
+"""One running program: in its own Unix session, with the last lines of its output."""
 
 import asyncio
 import os
@@ -17,7 +17,7 @@ from dashboard.cli.root import ROOT
 RING_LINES = 30
 LINE_MAX_BYTES = 8_192
 LOG_MAX_BYTES = 5_000_000
-# A dead program's grandchild may hold the pipe open for ever; what it said before is enough.
+# A grandchild of a dead program may hold the pipe open for ever: stop reading after this time.
 DRAIN_S = 0.5
 POLL_S = 0.05
 
@@ -26,8 +26,8 @@ POLL_S = 0.05
 class Program:
     """What to run.
 
-    Its lines go to `log`, else to the terminal; those of a quiet one go nowhere. What a later
-    stage needs is of an earlier one: stages stop in reverse, programs of one stage together.
+    Its output goes to `log`, else to the terminal; the output of a quiet one is dropped. A program
+    may need those of earlier stages: stages stop in reverse order, each stage as a whole.
     """
 
     name: str
@@ -39,7 +39,7 @@ class Program:
 
 
 class CannotStart(Exception):
-    """The program is not there, or may not be run."""
+    """The program does not exist or is not executable."""
 
 
 class Child:
@@ -51,8 +51,8 @@ class Child:
 
     @classmethod
     async def spawn(cls, program: Program) -> "Child":
-        # A pipe of our own: with asyncio's, some versions of `Process.wait` last until every
-        # grandchild has closed it, and a driver's death would hide behind its JVM.
+        # Not asyncio's pipe: with it, some versions of `Process.wait` return only when every
+        # grandchild has closed it, so a driver's death would go unnoticed while its JVM lives.
         ours, theirs = os.pipe()
         try:
             process = await asyncio.create_subprocess_exec(
@@ -62,7 +62,7 @@ class Child:
                 stdin=DEVNULL,
                 stdout=theirs,
                 stderr=STDOUT,
-                # Ctrl-C in the terminal is for the supervisor, which stops things in order.
+                # Ctrl-C must reach only the supervisor, which stops the programs in order.
                 start_new_session=True,
             )
         except OSError as error:
@@ -87,16 +87,16 @@ class Child:
         return list(self._ring)
 
     async def wait(self) -> int:
-        """Its exit code, once what it said has been read."""
+        """Returns the exit code after all output has been read."""
         code = await self._process.wait()
         await asyncio.wait([self._pump], timeout=DRAIN_S)
         return code
 
     async def end(self, grace_s: float, hurry: asyncio.Event) -> None:
-        """Asks the leader, then what outlives it, and after the grace period kills the rest.
+        """Sends SIGTERM to the leader, then to what outlives it; kills the rest after `grace_s`.
 
-        The leader goes first because it knows its own: a Celery worker finishes its task and then
-        ends its pool, where a signal to all of them would kill the task half-way.
+        The leader is first because it stops its own children: a Celery worker finishes its task
+        and then ends its pool, while a signal to all would kill the task half-way.
         """
         with suppress(TimeoutError):
             async with asyncio.timeout(0 if hurry.is_set() else grace_s):
@@ -105,7 +105,7 @@ class Child:
                         os.kill(self.session, signal.SIGTERM)
                     await _first(self._process.wait(), hurry.wait())
                 sessions.send(self.session, signal.SIGTERM)
-                # Another process sets no event of ours.
+                # Polling: another process cannot set an asyncio event.
                 while sessions.members(self.session) and not hurry.is_set():  # noqa: ASYNC110
                     await asyncio.sleep(POLL_S)
         while sessions.send(self.session, signal.SIGKILL):  # noqa: ASYNC110
@@ -147,7 +147,7 @@ class _Sink:
             self._file.close()
 
     def write(self, text: str) -> None:
-        # A full disk or a closed terminal must not stop the reading: the child would block.
+        # Keep reading with a full disk or a closed terminal: otherwise the child would block.
         with suppress(OSError, ValueError):
             if self._file is None or self._path is None:
                 if self._mark:
@@ -162,7 +162,7 @@ class _Sink:
 
 
 async def _first(*waits: Coroutine[Any, Any, object]) -> None:
-    """Returns when one of them is done; the others are given up."""
+    """Returns when one of them is done and cancels the others."""
     tasks = [asyncio.create_task(wait) for wait in waits]
     try:
         await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)

@@ -28,7 +28,7 @@ def run(argv: list[str]) -> int:
         say(masked(str(error)))
         return USAGE
     except BuildFault as fault:
-        # Nothing is printed then, and `spark-submit $(curtail conf) job.py` runs the job unseen.
+        # Nothing on stdout: `spark-submit $(curtail conf) job.py` then runs the job unmeasured.
         say(f"this job runs unseen: {fault}")
         return FAILED
     print(shlex.join(words))

@@ -18,9 +18,9 @@ PORT = 8000
 HOST = "127.0.0.1"
 ANSWER_S = 60
 JOBS = ("traffic_jam", "word_count", "enrichment")
-# As much as a common volume of a cloud takes: there the upload of what was compacted is the tail.
+# The throughput of a common cloud volume: there, uploading compacted files makes the latency tail.
 DISK = ("--disk-mb-s", "125")
-# A beat of its own: what one job does every few seconds must not look like the other's doing.
+# Different intervals, so that one job's periodic work does not coincide with the other's.
 WORDS: dict[str, tuple[str, ...]] = {
     "traffic_jam": DISK,
     "word_count": ("--interval-ms", "2700"),
@@ -100,7 +100,7 @@ class Demo:
         await self._start_in_turn(supervisor)
 
     async def _start_in_turn(self, supervisor: Supervisor) -> None:
-        # Help is given before anything is installed, Redis's client among it.
+        # Imported here: `--help` must work before anything (the Redis client too) is installed.
         from dashboard.cli import steady
         from dashboard.store.redis import RedisStore
 
@@ -135,7 +135,7 @@ class Demo:
 
 
 def _application(job: str) -> str:
-    """As the example names itself to Spark."""
+    """The Spark application name of the example job."""
     return job.replace("_", "-")
 
 

@@ -3,15 +3,15 @@
 import random
 import socket
 
-# Below those that a system gives to whoever asks for any: what nobody is given is still free when
-# the server that it was chosen for has started.
+# Below the range of ephemeral ports: the system gives none of these to another program between
+# our choice and the start of the server.
 ASIDE = range(20_000, 32_768)
 TRIES = 100
 
 
 def is_free(port: int, host: str = "127.0.0.1") -> bool:
-    # With SO_REUSEADDR, as the servers themselves do it: connections of a server that has just
-    # stopped linger for a minute, and must not make its port look taken.
+    # With SO_REUSEADDR, like the servers themselves: connections of a server that has just
+    # stopped linger for a minute (TIME_WAIT) and must not make its port look taken.
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.socket(family, socket.SOCK_STREAM) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -36,5 +36,5 @@ def _given(host: str) -> int:
 
 
 def prefer(port: int, host: str = "127.0.0.1") -> int:
-    """The port itself where it is free, else another one."""
+    """Returns `port` if it is free, else another free port."""
     return port if is_free(port, host) else any_free(host)

@@ -12,7 +12,7 @@ SHUTDOWN_S = 2
 
 
 def environ(base: Mapping[str, str], **extra: str) -> dict[str, str]:
-    """What every child gets: our settings, and its lines as it says them."""
+    """The environment of every child: our Django settings, and unbuffered output."""
     return {**base, "DJANGO_SETTINGS_MODULE": SETTINGS, "PYTHONUNBUFFERED": "1", **extra}
 
 
@@ -55,5 +55,5 @@ def job(env: Mapping[str, str], name: str, data_dir: Path, *options: str) -> Pro
 
 
 def same_python() -> dict[str, str]:
-    """Spark looks for `python3` on the PATH, which need not be the one with our packages."""
+    """Makes Spark use this Python: the `python3` on the PATH may not have our packages."""
     return {"PYSPARK_PYTHON": sys.executable, "PYSPARK_DRIVER_PYTHON": sys.executable}

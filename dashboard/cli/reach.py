@@ -1,4 +1,4 @@
-"""Whether the addresses of the environment lead anywhere, asked before anything starts."""
+"""Checks that Redis and the database can be reached, before anything is started."""
 
 import os
 import re

@@ -1,10 +1,10 @@
-"""How the front door speaks: one calm line at a time, on stderr."""
+"""Prints the messages of `./curtail`, one line each, on stderr."""
 
 import sys
 from contextlib import suppress
 
 
 def say(line: str) -> None:
-    # A terminal that has gone away must not keep us from stopping what we started.
+    # A closed terminal must not prevent us from stopping the programs that we started.
     with suppress(OSError, ValueError):
         print(f"curtail: {line}", file=sys.stderr, flush=True)

@@ -1,7 +1,7 @@
 """The processes of a Unix session, found in /proc.
 
-Not of a process group: PySpark's worker daemon makes a group of its own (`os.setpgid(0, 0)`), so
-a signal to the group of the driver misses every Python worker. None of what we start leaves its
+Not of a process group: PySpark's worker daemon makes its own group (`os.setpgid(0, 0)`), so a
+signal to the driver's group misses every Python worker. No program that we start leaves its
 session.
 """
 
@@ -12,7 +12,7 @@ from pathlib import Path
 
 
 def members(session: int) -> list[int]:
-    """The living ones; a zombie has nothing left to end."""
+    """The ids of the session's living processes, without zombies."""
     found = []
     for name in os.listdir("/proc"):
         if not name.isdigit():
@@ -29,7 +29,7 @@ def members(session: int) -> list[int]:
 
 
 def send(session: int, signum: signal.Signals) -> list[int]:
-    """Signals every process of the session; says which there were."""
+    """Signals every process of the session and returns their ids."""
     there = members(session)
     for pid in there:
         with suppress(ProcessLookupError):

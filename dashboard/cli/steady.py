@@ -1,4 +1,4 @@
-"""Whether an example job that was just started has warmed up, as it says itself in Redis."""
+"""Whether an example job that was just started has warmed up, by its announcement in Redis."""
 
 import asyncio
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ from dashboard.store import StoreUnavailable
 
 
 class Announced(Protocol):
-    """`dashboard.store.redis.RedisStore`, as far as it is asked here."""
+    """The part of `dashboard.store.redis.RedisStore` that is used here."""
 
     async def announcements(self) -> Sequence[Announcement]: ...
 
@@ -28,10 +28,10 @@ def is_steady(application: str, announcements: Sequence[Announcement]) -> bool:
 async def wait_for(
     store: Announced, application: str, timeout_s: float, every_s: float = 0.5
 ) -> bool:
-    """Returns false where the time is up first: a job that cannot start holds up no other."""
+    """Returns false if the time is up first: a job that cannot start must not delay the others."""
     try:
         async with asyncio.timeout(timeout_s):
-            # Another process sets no event of ours.
+            # Polling: another process cannot set an asyncio event.
             while not is_steady(application, await _announced(store)):  # noqa: ASYNC110
                 await asyncio.sleep(every_s)
     except TimeoutError:

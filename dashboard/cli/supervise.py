@@ -29,14 +29,14 @@ class Limits:
 
 
 class Failed(Exception):
-    """A program that was to run once and succeed did not."""
+    """A program that should run once and succeed has failed."""
 
 
 Plan = Callable[["Supervisor"], Coroutine[Any, Any, None]]
 
 
 def run(plan: Plan, limits: Limits | None = None) -> int:
-    """The exit code: 0 when we were asked to stop, 1 when something would not run."""
+    """Returns the exit code: 0 if we were asked to stop, 1 if a program would not run."""
     warden = Warden()
 
     async def supervised() -> int:
@@ -59,11 +59,11 @@ class Supervisor:
         self._hurry = asyncio.Event()
 
     async def start(self, program: Program) -> None:
-        """Runs a program from now on, again and again where it dies."""
+        """Starts a program and restarts it whenever it dies."""
         self._add(self._keep(await self._spawn(program)))
 
     async def finish(self, program: Program) -> list[str]:
-        """Runs a program to its end; gives what it said, at most the last lines of it."""
+        """Runs a program to its end and returns the last lines of its output."""
         child = await self._spawn(program)
         code = await child.wait()
         await self._bury(child)
@@ -73,7 +73,7 @@ class Supervisor:
 
     async def carry_out(self, plan: Plan) -> int:
         loop = asyncio.get_running_loop()
-        # Closing a terminal sends SIGHUP twice (kernel and shell): only Ctrl-C can be impatient.
+        # Only a second Ctrl-C kills: closing a terminal sends SIGHUP twice (kernel and shell).
         loop.add_signal_handler(signal.SIGINT, self._interrupt)
         loop.add_signal_handler(signal.SIGTERM, self._stop)
         loop.add_signal_handler(signal.SIGHUP, self._stop)
@@ -109,7 +109,7 @@ class Supervisor:
             self._over.set_exception(error)
 
     async def _spawn(self, program: Program) -> Child:
-        # A cancelled task must not lose a child between its start and our knowing of it.
+        # Shielded: a task cancelled during the start would lose a child that we do not know yet.
         spawning = asyncio.create_task(self._adopt(program))
         self._spawning.add(spawning)
         spawning.add_done_callback(self._spawning.discard)

@@ -1,6 +1,6 @@
 """`curtail test`: format, lint, types and import rules, then the tests; with words, pytest alone.
 
-Every step runs even where an earlier one failed: one run tells all there is to mend.
+Every step runs even if an earlier one failed, so that one run shows everything to fix.
 """
 
 import os
@@ -19,7 +19,7 @@ from xml.etree import ElementTree
 from dashboard.cli import programs
 from dashboard.cli.root import ROOT
 
-# Their values point at what somebody uses; a test must never write there.
+# These variables may point at a real installation; tests must never write there.
 NOT_FOR_TESTS = ("REDIS_URL", "DATABASE_URL")
 TERMINATED = 128 + signal.SIGTERM
 END_S = 10
@@ -53,7 +53,7 @@ CHECKS = (
         (sys.executable, "-c", "from importlinter.cli import lint_imports_command as l; l()"),
     ),
 )
-# Most tests wait more than they compute. Those that judge a pace must not have a neighbour.
+# Most tests wait more than they compute, so they run in parallel; those that measure time do not.
 HALVES = {
     "pytest": ("-m", "not quiet", "-n", "4", "--dist", "loadfile", "--no-loadscope-reorder"),
     "pytest, one by one": ("-m", "quiet"),
@@ -87,7 +87,7 @@ def environ(base: Mapping[str, str], data_dir: Path) -> dict[str, str]:
 
 
 def counted(*tallies: Path) -> str:
-    """The last line of the output: how many passed and failed, by pytest's own reports."""
+    """The last line of the output: how many tests passed and failed, from pytest's reports."""
     tests = failed = skipped = 0
     for tally in tallies:
         if not tally.exists():
@@ -113,7 +113,7 @@ def _wait(process: subprocess.Popen[bytes]) -> int:
     try:
         return process.wait()
     except (KeyboardInterrupt, SystemExit) as asked:
-        # Fixtures stop what they started only if pytest is asked, not killed; Ctrl-C has asked it.
+        # Fixtures clean up only if pytest is asked to stop, not killed. Ctrl-C has asked it.
         if isinstance(asked, SystemExit):
             process.send_signal(signal.SIGINT)
         try:

@@ -1,4 +1,4 @@
-"""Ends what a killed supervisor leaves behind.
+"""Ends the processes that a killed supervisor leaves behind.
 
 `kill -9` gives the supervisor no chance to stop anything. So a second, tiny process holds the read
 end of a pipe, hears which sessions there are (`+1234`, `-1234`), and when the pipe closes ends
@@ -50,7 +50,7 @@ class Warden:
 
     def _tell(self, line: str) -> None:
         assert self._process.stdin is not None
-        # Without its warden a supervisor still does its own work.
+        # A supervisor whose warden is gone can still do its own work.
         with suppress(OSError):
             self._process.stdin.write(line.encode())
             self._process.stdin.flush()

@@ -1,4 +1,4 @@
-"""Incidents as the API shows them, where they are found, and what people do with one."""
+"""Incidents as the API shows them: queries, and acknowledging or resolving one."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ State = Incident.State
 
 
 class NotOpen(Exception):
-    """It is resolved, or somebody else was quicker."""
+    """The incident is resolved already, or another user has just changed it."""
 
     def __init__(self, incident: Incident) -> None:
         super().__init__()
@@ -44,20 +44,20 @@ def as_dict(incident: Incident) -> dict[str, Any]:
 
 
 def overlapping(job_id: str, start_ms: int, end_ms: int) -> QuerySet[Incident]:
-    """Those of a job that were going on at some time of the range, oldest first."""
+    """The incidents of a job that overlap the range, oldest first."""
     return _since(Incident.objects.filter(job_id=job_id, onset_ms__lt=end_ms), start_ms).order_by(
         "onset_ms", "id"
     )
 
 
 def found(state: str = "", job_id: str = "", kind: str = "") -> QuerySet[Incident]:
-    """Newest first."""
+    """The incidents that match all given filters, newest first."""
     wanted = {"state": state, "job_id": job_id, "kind": kind}
     return Incident.objects.filter(**{name: value for name, value in wanted.items() if value})
 
 
 def tally(now_ms: int) -> dict[str, tuple[int, int]]:
-    """By job, where there are any: how many are open, and how many went on in the last hour."""
+    """Per job that has any: how many incidents are open, and how many overlap the last hour."""
     lately = Q(end_ms__isnull=True) | Q(end_ms__gte=now_ms - HOUR_MS)
     counts = (
         Incident.objects.filter(Q(state=State.OPEN) | lately)
@@ -73,7 +73,7 @@ def tally(now_ms: int) -> dict[str, tuple[int, int]]:
 
 @transaction.atomic
 def acknowledge(incident_id: int, who: str, reason: str, now_ms: int) -> Incident:
-    """Somebody has seen it. Raises `Incident.DoesNotExist` or `NotOpen`."""
+    """Records that a person has seen it. Raises `Incident.DoesNotExist` or `NotOpen`."""
     incident = Incident.objects.select_for_update().get(pk=incident_id)
     if incident.state != State.OPEN:
         raise NotOpen(incident)
@@ -84,7 +84,7 @@ def acknowledge(incident_id: int, who: str, reason: str, now_ms: int) -> Inciden
 
 @transaction.atomic
 def resolve(incident_id: int, who: str, reason: str, now_ms: int) -> Incident:
-    """Somebody says that it is over, before the worker does. Raises as `acknowledge` does."""
+    """Ends an incident by hand, before the worker does. Raises the same as `acknowledge`."""
     incident = Incident.objects.select_for_update().get(pk=incident_id)
     if incident.state == State.RESOLVED:
         raise NotOpen(incident)
@@ -95,7 +95,7 @@ def resolve(incident_id: int, who: str, reason: str, now_ms: int) -> Incident:
 
 
 def path(incident_id: int) -> str:
-    """Of the page that an alert leads to."""
+    """The path of the incident's page, for the link in an alert."""
     return f"/incidents/{incident_id}"
 
 

@@ -1,5 +1,4 @@
-"""Incidents as rows of the database, and rows as incidents: a worker that starts knows what is
-open."""
+"""Converts incidents to database rows and back, so that a new worker knows which are open."""
 
 from dataclasses import asdict
 from typing import Any
@@ -13,7 +12,7 @@ MOST_SPANS = 50
 
 
 def opened(job_id: str, incident: Incident) -> Record | None:
-    """None where it is open already: the worker that had the job before told of it."""
+    """Creates the row; None if it is open already, because the previous worker reported it."""
     if _open(job_id, incident).exists():
         continued(job_id, incident)
         return None
@@ -25,7 +24,7 @@ def continued(job_id: str, incident: Incident) -> None:
 
 
 def ended(job_id: str, incident: Incident) -> list[Record]:
-    """Those that ended now; one that somebody resolved meanwhile stays as it is."""
+    """Ends the open rows and returns them; a row that a person resolved is left as it is."""
     found = list(_open(job_id, incident))
     _open(job_id, incident).update(
         **_fields(incident), state=Record.State.RESOLVED, end_ms=incident.end_ms
@@ -45,7 +44,7 @@ def _open(job_id: str, incident: Incident) -> Any:
 
 
 def _key(finding: Finding) -> str:
-    """As text: the same trouble has the same."""
+    """The incident's key as text: findings with the same key are the same incident."""
     operators = ",".join(map(str, finding.operators))
     return f"{finding.kind}/{operators}/{','.join(finding.executors)}"
 
@@ -78,7 +77,7 @@ def _fields(incident: Incident) -> dict[str, Any]:
 
 def _incident(row: Record) -> Incident:
     told: dict[str, Any] = row.evidence
-    # Rows of an earlier version have none.
+    # Rows written by an earlier version do not have it.
     first = told.get("first")
     spans = tuple((int(start), int(end)) for start, end in told["spans_ms"])
     finding = Finding(

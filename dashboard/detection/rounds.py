@@ -1,12 +1,10 @@
-"""What the worker does every second: the jobs that are its own, a look at each, rows where it
-changed.
+"""The worker's detection round, every second: runs the rules on its jobs and writes what changed.
 
-What is known of jobs between rounds lives in this process, for as long as the job is this worker's
-(`dashboard.worker.job_leases`): their windows in `dashboard.worker.histories`, where controllers
-and cards find them too, and here their open incidents. Whoever gets a job reads two minutes back,
-and knows its open incidents from the database. A round ends when its time is up, whatever is left:
-other work of the second must not wait, and those that were not looked at are the first of the next
-round.
+While this worker holds the lease of a job (`dashboard.worker.job_leases`), the job's state stays in
+this process: its windows in `dashboard.worker.histories`, where controllers and cards read them
+too, and its open incidents here. A worker that takes over a job reads two minutes back and loads
+the open incidents from the database. A round stops when its time is up, because other work of the
+same second must not wait; the jobs that were left out come first in the next round.
 """
 
 import logging
@@ -32,20 +30,20 @@ from techniques.detection.incidents import Changes, Incident
 
 log = logging.getLogger(__name__)
 
-# Of each second; the rest is for what else a worker does.
+# The time for detection in each second; the rest is for the worker's other tasks.
 ROUND_S = 0.7
-# With more, jobs that have just begun are looked at no more often than others.
+# With more jobs than this, new ones are not examined more often than others.
 FEW_JOBS = 100
-# Read together: many of which a second is new, few of which two minutes are.
+# Jobs read in one request: many known ones (one new second each), few new ones (two minutes each).
 KNOWN_AT_ONCE, NEW_AT_ONCE = 50, 2
 
 
 class NotNow(Exception):
-    """What was found cannot be written, and will be found again by whoever can."""
+    """The changes cannot be written by this worker now; the next look will find them again."""
 
 
 async def running(store: Store, now_ms: int) -> list[str]:
-    """Jobs whose collector lives: of the others there is no data, which is not health."""
+    """Jobs with a recent heartbeat. The others have no data, which does not mean healthy."""
     return list(await store.running(now_ms - STALE_AFTER_MS + 1))
 
 
@@ -62,7 +60,7 @@ class Detection:
         self._round_s = round_s
         self._clock_s = clock_s
         self._watches: dict[str, Watch] = {}
-        # Of which tenure a watch is, and when its job was looked at last, by our clock.
+        # Per job: when the lease began under which its watch was made; when it was examined last.
         self._since: dict[str, int] = {}
         self._looked_s: dict[str, float] = {}
 
@@ -72,7 +70,7 @@ class Detection:
         ours = [job_id for job_id in run(running(store, now_ms)) if self._leases.holds(job_id)]
         self._forget(ours)
         for number, group in enumerate(self._groups(ours)):
-            # One group at least, or a worker with too much to do would never do any.
+            # At least one group per round, or an overloaded worker would never get to any.
             if number and self._clock_s() > until_s:
                 break
             if self._leases.is_short:
@@ -90,8 +88,8 @@ class Detection:
                 self._drop(job_id)
                 log.info("%s: %s", job_id, why)
             except Exception as error:
-                # One job that cannot be looked at must not hide all the others. Its watch may
-                # believe that what it found was written: what starts anew finds it again.
+                # One failing job must not stop the detection of the others. Its watch may count
+                # changes as written that were not: a new watch finds them again.
                 self._drop(job_id)
                 log.exception("the detection of %s stumbled", job_id)
                 told = f"it could not be looked at: {type(error).__name__}: {error}"
@@ -113,8 +111,8 @@ class Detection:
 
     @transaction.atomic
     def _write(self, job_id: str, changes: Changes) -> None:
-        """With whatever is to be told to others: both are kept or neither."""
-        # Whoever had the job before us may be in the middle of this: we come after, or not at all.
+        """Writes the rows and their alert events in one transaction."""
+        # The previous owner may be writing right now: the lock makes us wait, then check the lease.
         if not list(Job.objects.select_for_update(no_key=True).filter(pk=job_id)):
             raise NotNow("not registered yet")
         if self._leases.since(job_id) != self._since[job_id]:
@@ -129,8 +127,8 @@ class Detection:
                 outbox.publish(_event(Type.INCIDENT_RESOLVED, row, incident))
 
     def _groups(self, job_ids: Sequence[str]) -> Iterator[Sequence[str]]:
-        """Those looked at the longest ago first, and new ones, which take longer, by and by: a
-        worker that starts or takes over has many."""
+        """Yields the jobs in groups, longest unexamined first. New jobs take longer to read and a
+        worker that starts has many, so they come in small groups, most of them last."""
         known = sorted(
             (job_id for job_id in job_ids if job_id in self._watches),
             key=lambda job_id: self._looked_s.get(job_id, 0.0),
@@ -139,13 +137,13 @@ class Detection:
             (job_id for job_id in job_ids if job_id not in self._watches),
             key=lambda job_id: self._looked_s.get(job_id, 0.0),
         )
-        # One group of new ones comes first: they must not wait for a worker that is always busy.
+        # One group of new jobs comes first: with a busy worker they would otherwise never come.
         yield from _cut(new[:NEW_AT_ONCE], NEW_AT_ONCE)
         yield from _cut(known, KNOWN_AT_ONCE)
         yield from _cut(new[NEW_AT_ONCE:], NEW_AT_ONCE)
 
     def _looked(self, job_ids: Sequence[str]) -> dict[str, int]:
-        """Up to which window of each job; one that is out of sight is not looked at."""
+        """The start of the newest window examined, per job; jobs without data are left out."""
         newest = {job_id: self._histories.newest(job_id) for job_id in job_ids}
         return {job_id: each.window_start_ms for job_id, each in newest.items() if each}
 
@@ -153,7 +151,7 @@ class Detection:
         return {job_id: self._histories.failure(job_id) for job_id in job_ids}
 
     def _forget(self, ours: Sequence[str]) -> None:
-        """Jobs that ended, fell silent or are another's; and those that were meanwhile."""
+        """Drops jobs that ended, fell silent, or belong or meanwhile belonged to another worker."""
         kept = set(ours)
         self._histories.keep(kept)
         for job_id in list(self._looked_s):
@@ -171,7 +169,7 @@ class Detection:
 
 @cache
 def the_detection() -> Detection:
-    """Of this process: what it keeps of jobs between rounds is its own."""
+    """The detection of this process, which keeps its jobs' state between rounds."""
     return Detection(the_leases(), the_histories())
 
 
@@ -197,5 +195,5 @@ def _event(type_: Type, row: Record, incident: Incident) -> Event:
 
 
 def _first(finding: Finding) -> dict[str, str]:
-    """What to do, for people who read the alert and not the page."""
+    """The finding's first advice, for people who read only the alert and not the page."""
     return {finding.first.title: finding.first.line} if finding.first else {}

@@ -1,4 +1,4 @@
-"""What is kept of one job between looks: its open incidents, and when it was looked at."""
+"""The detection state of one job: its open incidents, and when its rules ran last."""
 
 from collections.abc import Callable, Sequence
 from statistics import median
@@ -11,15 +11,15 @@ from techniques.detection.finding import Finding
 from techniques.detection.incidents import Changes, Incident, merged
 from techniques.view import WINDOW_MS, View
 
-# A quiet job is looked at now and then, for what needs no spike; one whose latency rose at once. Of
-# one that has just begun nobody knows what is quiet.
+# The rules run every 5 s on a quiet job, for findings without a latency spike, and every 2 s once
+# its p99 rises. A new job has no baseline yet to tell quiet from raised: every second.
 QUIET_EVERY_MS = 5_000
 RAISED_EVERY_MS = 2_000
 YOUNG_MS, YOUNG_EVERY_MS = 60_000, 1_000
 RAISED = 1.1
 RECENT_S = 3
 PER_SECOND = 1_000 // WINDOW_MS
-# A detector that sees less has nothing to compare with.
+# With less data than this, rules have nothing to compare with.
 LEAST_MS = 15_000
 
 
@@ -34,9 +34,9 @@ class Watch:
         self._looked_ms = 0
 
     def look(self, view: View, has_time: bool = True) -> Changes:
-        """What changed, where it is time to look. The clock is that of the windows: a job of which
-        nothing comes has no data, which is neither health nor the end of an incident. Who has time
-        looks at a job that has just begun every second."""
+        """Runs the rules if they are due and returns what changed. Time is that of the windows: a
+        job that sends nothing has no data, which is neither health nor the end of an incident.
+        `has_time`: whether a new job may be examined every second."""
         now_ms = view.end_ms
         if len(view) * WINDOW_MS < LEAST_MS or not self._is_due(view, now_ms, has_time):
             return Changes()
@@ -60,10 +60,10 @@ class Watch:
 
 
 def _is_raised(view: View) -> bool:
-    """Whether p99 was lately above what a usual second reaches."""
+    """Whether the highest p99 of the last 3 s is 10 % or more above the median second's."""
     seconds = len(view) // PER_SECOND
     of_seconds = view.p99_ms[-seconds * PER_SECOND :].reshape(seconds, PER_SECOND)
-    # Where nothing is known of a second, its peak is not known either.
+    # A second with no known value has the peak NaN.
     peaks = np.fmax.reduce(of_seconds, axis=1).tolist()
     seen = [peak for peak in peaks if peak > 0]
     recent = [peak for peak in peaks[-RECENT_S:] if peak > 0]

@@ -1,4 +1,4 @@
-"""One answer for all who ask within a moment."""
+"""A cache of one value for a short time, for many simultaneous requests."""
 
 import asyncio
 import time
@@ -9,7 +9,7 @@ T = TypeVar("T")
 
 
 class Cached(Generic[T]):
-    """Asks at most once at a time, and keeps the answer for `for_s`. Of one event loop."""
+    """Runs at most one `ask` at a time and keeps its answer for `for_s`. For one event loop."""
 
     def __init__(
         self,
@@ -23,7 +23,7 @@ class Cached(Generic[T]):
         self._answers: list[T] = []
         self._until_s = 0.0
         self._forgotten = 0
-        # Whoever waits here asks again itself, should the one before it be cancelled.
+        # If the request that asks is cancelled, the next one waiting for the lock asks itself.
         self._asking = asyncio.Lock()
 
     async def get(self) -> T:
@@ -32,7 +32,7 @@ class Cached(Generic[T]):
                 forgotten = self._forgotten
                 answer = await self._ask()
                 self._answers = [answer]
-                # What was asked before something changed must not outlive the change.
+                # An answer that was requested before `forget` must not be kept after it.
                 fresh = forgotten == self._forgotten
                 self._until_s = self._clock_s() + self._for_s if fresh else 0.0
             return self._answers[0]

@@ -1,4 +1,4 @@
-"""What the database knows of each job, in a handful of queries however many jobs there are."""
+"""Reads all jobs from the database, in a fixed number of queries for any number of jobs."""
 
 from collections import defaultdict
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ class ListedJob:
 
 
 def read(now_ms: int, job_id: str | None = None) -> list[ListedJob]:
-    """All jobs, or the one; none where it is unknown."""
+    """Returns all jobs, or only `job_id`; an empty list if that is unknown."""
     jobs, of_job = Job.objects.all(), {}
     if job_id is not None:
         jobs, of_job = jobs.filter(pk=job_id), {"job_id": job_id}

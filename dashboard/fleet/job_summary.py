@@ -13,20 +13,20 @@ from dashboard.series import windows
 from dashboard.steering.registered import registry
 
 NOTHING = Pulse()
-# Rounds come every second, and a busy worker leaves some out: more than this is not watching.
+# Rounds come every second and a busy worker skips some; after this long, nobody watches the job.
 WATCHED_WITHIN_MS = 10_000
 
 
 @dataclass(frozen=True)
 class Told:
-    """What a job says of itself, made ready once and shown to many."""
+    """What a job announced, converted once for all requests that show it."""
 
     announcement: Announcement
     p99_recent: Mapping[str, Any]
     collector: Mapping[str, Any] | None
-    # The newest window that was looked at for incidents.
+    # The start of the newest window that was examined for incidents.
     looked_ms: int | None = None
-    # Why the worker could not read its data lately, empty where it could.
+    # Why the worker could not read the job's data lately; empty if it could.
     failure: str = ""
 
     @classmethod
@@ -60,7 +60,7 @@ def as_dict(member: ListedJob, said: Told | None, now_ms: int) -> dict[str, Any]
     state = beat.state(now_ms)
     pulse = (said and said.announcement.pulse) or NOTHING
     p99_recent = said.p99_recent if said else recent(NOTHING)
-    # What is true now is left out of a job that is silent; what was, has its time beside it.
+    # Current values are left out of a silent job; past values are shown with their time.
     live = state == RUNNING
     return {
         "id": job.id,
@@ -79,9 +79,9 @@ def as_dict(member: ListedJob, said: Told | None, now_ms: int) -> dict[str, Any]
         "backlog_rows": pulse.backlog_rows if live else None,
         "open_incidents": member.open_incidents,
         "incidents_last_hour": member.incidents_last_hour,
-        # Without this, no incident says nothing: nobody looked.
+        # Without this, "no incidents" could also mean that nobody looked.
         "watched": bool(live and said and said.is_watched(now_ms)),
-        # Some of its data could not be read, or looked at.
+        # Some of the job's data could not be read or examined.
         "failure": said.failure if live and said else "",
         "techniques": [_technique(setting) for setting in member.techniques],
         "collector": said and said.collector,
@@ -92,7 +92,7 @@ def recent(pulse: Pulse) -> dict[str, Any]:
     return {
         "start_ms": pulse.recent.start_ms,
         "step_ms": BIN_MS,
-        # Whole µs: a thousandth of one has no more than three decimals.
+        # Not rounded: values are whole µs, so a value in ms has at most three decimals.
         "p99_ms": [us and us / 1000 for us in pulse.recent.p99_us],
     }
 

@@ -1,4 +1,4 @@
-"""When a job runs, and how announcements become records."""
+"""Whether a job runs, and how announcements become database rows."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ RUNNING, STALE, ENDED, FAILED = "running", "stale", "ended", "failed"
 
 @dataclass(frozen=True)
 class Beat:
-    """The last that was heard of a job."""
+    """The last heartbeat of a job, and its end if it has ended."""
 
     at_ms: int
     ended_ms: int = 0
@@ -28,7 +28,7 @@ class Beat:
 
     @classmethod
     def newest(cls, job: Job, run: Run | None, announced: Announcement | None) -> "Beat":
-        """Records are written once a second, or later; what the job says itself is newer."""
+        """Prefers the announcement: rows are written at most once a second and may be older."""
         if announced and announced.heartbeat_ms >= job.last_seen_ms:
             return cls(announced.heartbeat_ms, announced.ended_ms, announced.end_reason)
         if run is None:
@@ -43,13 +43,13 @@ class Beat:
 
 
 def newest_runs(**of: Any) -> QuerySet[Run]:
-    """The last run of every job, or of the runs that are `of` something."""
+    """The last run of every job, if that run matches the filter `of`."""
     newest = Run.objects.filter(job=OuterRef("job")).order_by("-started_ms", "-pk")
     return Run.objects.filter(**of, pk=Subquery(newest.values("pk")[:1]))
 
 
 def record(announcements: Iterable[Announcement]) -> bool:
-    """Writes what is new; true where a page would show something else than its clock."""
+    """Writes what is new; true if a page would show a change other than the heartbeat."""
     news: list[Announcement] = []
     jobs, runs = Job.objects.in_bulk(), {run.job_id: run for run in newest_runs()}
     beating: list[tuple[Run, int]] = []
@@ -61,7 +61,7 @@ def record(announcements: Iterable[Announcement]) -> bool:
             news.append(announced)
         else:
             beating.append((run, announced.heartbeat_ms))
-    # With hundreds of jobs all but a few only beat: those are written together.
+    # Of hundreds of jobs, almost all have only a new heartbeat: those are written together.
     with transaction.atomic():
         _seen(Job, [(ms, run.job_id) for run, ms in beating])
         _seen(Run, [(ms, run.pk) for run, ms in beating])
@@ -71,7 +71,7 @@ def record(announcements: Iterable[Announcement]) -> bool:
 
 
 def _seen(model: type[Job] | type[Run], beats: list[tuple[int, Any]]) -> None:
-    """One statement run many times: a `bulk_update` takes ten times as long, every second."""
+    """Writes heartbeats with `executemany`: a `bulk_update` takes ten times as long."""
     if not beats:
         return
     table = connection.ops.quote_name(model._meta.db_table)

@@ -1,7 +1,7 @@
-"""Jobs as a list: who matches and in which order. Pure.
+"""Filters and orders the list of jobs. Pure.
 
-A key ends with the id, so no two jobs share a place and a list can be read page by page. With the
-worst first a job may change its place between two pages; it is then seen where it went.
+A sort key ends with the id, so no two are equal and the list can be read page by page. In the
+order "worst first" a job may move between two requests: the next page has it at its new place.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -14,9 +14,9 @@ Key = tuple[str | int | float, ...]
 
 
 def worst(item: Item) -> Key:
-    """Open incidents, then by how much the SLO is missed, then silence, then the longest tail.
+    """Order: open incidents, factor by which the SLO is missed, silent jobs, then p99.
 
-    What is over comes last, whatever happened to it; of that, what failed comes first.
+    Jobs that ended come last, those that failed first among them.
     """
     return (
         item["state"] in (ENDED, FAILED),
@@ -29,7 +29,7 @@ def worst(item: Item) -> Key:
 
 
 def name(item: Item) -> Key:
-    # The id is application and query, in small letters.
+    # The id consists of application and query, in lower case.
     return (item["id"],)
 
 
@@ -37,7 +37,7 @@ ORDERS: Mapping[str, Callable[[Item], Key]] = {"worst": worst, "name": name}
 
 
 def missed_by(item: Item) -> float:
-    """p99 as a multiple of what was promised; 0 where the promise holds or there is none."""
+    """p99 as a multiple of the SLO; 0 if the SLO is met or there is none."""
     if not item["slo"] or item["p99_ms"] is None:
         return 0.0
     ratio: float = item["p99_ms"] / item["slo"]["p99_ms"]

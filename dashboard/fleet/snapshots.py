@@ -1,9 +1,9 @@
 """All jobs as the API and the live list show them.
 
-Who they are is read from the database, how they do from what they announce in Redis: one pipeline
-for all of them, kept for a second, so that a hundred pages cost what one does. Without Redis the
-list still comes, without its numbers. A job's state is not kept: it depends on the hour at which
-somebody asks, and a job that has fallen silent must never look well.
+The jobs come from the database, their numbers from what they announce in Redis: one pipeline for
+all of them, cached for a second, so that a hundred pages cost as much as one. Without Redis the
+list comes without its numbers. A job's state is computed for each request and not cached: it
+depends on the present time, and a job that has fallen silent must never look healthy.
 """
 
 import asyncio
@@ -25,8 +25,7 @@ from dashboard.store import Store, StoreUnavailable, the_store
 log = logging.getLogger(__name__)
 
 KEPT_S = 1.0
-# A store that takes longer is away, as far as a list of jobs is concerned; a host that is short of
-# cores is not.
+# The list of jobs treats a slower store as away. Long enough for a host that is short of cores.
 PATIENCE_S = 3.0
 
 Announced = Mapping[str, Told]
@@ -48,7 +47,7 @@ class Snapshot:
 
 
 class Fleet:
-    """Of one event loop, which in a server is one process."""
+    """The list of jobs of one event loop, which in a server is one process."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -60,7 +59,7 @@ class Fleet:
         return await self._snapshot.get()
 
     async def one(self, job_id: str, now_ms: int) -> dict[str, Any] | None:
-        """Fresh from the database, for whoever has just changed something about it."""
+        """Reads one job fresh from the database, for a request that has just changed it."""
         found = await database_sync_to_async(job_list.read)(now_ms, job_id)
         if not found:
             return None
@@ -68,7 +67,7 @@ class Fleet:
         return as_dict(found[0], announced.get(job_id), now_ms)
 
     def forget(self) -> None:
-        """Something changed: who asks now gets an answer from after that."""
+        """Drops the cached answers after a change: later requests must see it."""
         self._announced.forget()
         self._snapshot.forget()
 
@@ -87,7 +86,7 @@ class Fleet:
             self._say("away", str(error) or "no answer in time")
             return None
         self._say("ok", "it answers again")
-        # Thousands of numbers to round: other pages are served meanwhile.
+        # Thousands of numbers to round: in a thread, so that other pages are served meanwhile.
         return await asyncio.to_thread(told, announcements, looked_ms, failures)
 
     def _say(self, store: str, why: str) -> None:
@@ -107,7 +106,7 @@ def the_fleet() -> Fleet:
 
 
 async def changed() -> None:
-    """Shows at once what somebody has just changed, here and in other processes."""
+    """Makes pages of all server processes show a change immediately."""
     the_fleet().forget()
     try:
         async with asyncio.timeout(PATIENCE_S):

@@ -1,4 +1,4 @@
-"""Putting tags on a job. Each change is in the audit."""
+"""Sets the tags of a job. Each change is in the audit."""
 
 from collections.abc import Iterable
 
@@ -11,7 +11,7 @@ MOST_TAGS = 20
 
 
 def put(job_id: str, names: Iterable[str], who: str, reason: str) -> list[str]:
-    """These and no others, sorted. Raises `Job.DoesNotExist`."""
+    """Replaces the job's tags; returns them sorted. Raises `Job.DoesNotExist`."""
     wanted = sorted(set(names))
     with transaction.atomic():
         job = Job.objects.select_for_update().get(pk=job_id)

@@ -1,1 +1,1 @@
-"""What moves on the pages: one reader of the store per server process, many browsers."""
+"""The live feed of the pages: one reader of the store per server process, many browsers."""

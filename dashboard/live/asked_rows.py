@@ -1,4 +1,4 @@
-"""What a frame says of techniques, as pages get it."""
+"""Converts what a frame reports about techniques for the live feed."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ from collectors.formats.asked import Asked
 
 
 def row(asked: Asked | None) -> dict[str, Any] | None:
-    """None as long as nothing was asked of the job."""
+    """Returns None as long as no technique was switched on for the job."""
     if asked is None:
         return None
     return {

@@ -10,7 +10,7 @@ from dashboard.store import Store
 
 
 async def text(store: Store, job_id: str) -> str:
-    """What `GET /api/v1/jobs/<id>/techniques` answers, with a type."""
+    """The answer of `GET /api/v1/jobs/<id>/techniques` with a `type` for the WebSocket."""
     told = await computed.told(store, job_id)
     items = await _cards(job_id, told)
     return json.dumps({"type": "cards", "items": items})

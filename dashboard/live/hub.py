@@ -1,10 +1,10 @@
 """Reads each watched job's stream once per server process and fans it out in numbered batches.
 
-A browser that cannot keep up loses batches, not the others their pace: each subscriber has a small
-queue, and when it is full it is emptied and the browser is told how many it missed.
+A browser that cannot keep up loses batches and does not slow down the others: each subscriber has
+a small queue; when it is full it is emptied, and the browser is told how many batches it missed.
 
-Technique cards go the same way, whenever they changed: were each browser to ask for them, two
-hundred would cost the server more than all windows do.
+Technique cards are pushed the same way whenever they change: if two hundred browsers polled for
+them, that would cost the server more than all windows.
 """
 
 import asyncio
@@ -45,12 +45,12 @@ class Subscription:
         if len(self._waiting) == QUEUED_BATCHES:
             self._skipped += len(self._waiting)
             self._waiting.clear()
-            self._cards = ""  # may have been among them
+            self._cards = ""  # a dropped message may have held the cards
         self._waiting.append(text)
         self._news.set()
 
     def offer_cards(self, text: str) -> None:
-        """Those that the browser has need not come again."""
+        """Queues the cards unless the browser has the same already."""
         if text != self._cards:
             self.offer(text)
             self._cards = text
@@ -83,9 +83,9 @@ class Hub:
         self.reads = 0
 
     async def subscribe(self, job_id: str) -> Subscription:
-        """From the newest frame on; what is older the browser fetches over REST."""
+        """Streams from the newest frame on; the browser fetches older ones over REST."""
         if job_id not in self._watched:
-            # Asked by the first to watch a job: the others join where the reading is.
+            # Only the first subscriber of a job sets where to start; later ones join there.
             newest_ms = await self._newest_ms(job_id)
             self._watched.setdefault(job_id, _Watched(newest_ms))
         watched = self._watched[job_id]
@@ -93,7 +93,7 @@ class Hub:
         watched.subscriptions.add(subscription)
         if self._task is None or self._task.done():
             self._task = asyncio.create_task(self._run())
-        # A task of its own: windows wait for no database.
+        # A separate task, because windows must not wait for the database.
         if self._cards and (self._cards_task is None or self._cards_task.done()):
             self._cards_task = asyncio.create_task(self._tell_cards(self._cards))
         return subscription
@@ -133,7 +133,7 @@ class Hub:
                 try:
                     text = await text_of(self._store, job_id)
                 except Exception:
-                    # Pages that are told nothing ask by themselves.
+                    # Pages that get no cards request them over REST.
                     log.exception("the cards of %s cannot be told", job_id)
                     continue
                 for subscription in watched.subscriptions:
@@ -145,7 +145,7 @@ class Hub:
         news = await self._store.follow(after_ms, WAIT_MS)
         self.reads += 1
         for job_id in {stream.job_id for stream in news}:
-            # Everybody may have left while we waited.
+            # All subscribers may have left while we waited.
             if watched := self._watched.get(job_id):
                 self._fan_out(job_id, watched, news)
 
@@ -165,7 +165,7 @@ class Hub:
             **batch,
             "activities": activities.rows(ended),
         }
-        # Only a frame says what became of techniques; a batch may be of activities alone.
+        # Only frames report the state of techniques; a batch may hold activities alone.
         if frames:
             message["asked"] = asked_rows.row(frames[-1].asked)
         text = json.dumps(message)

@@ -1,7 +1,7 @@
-"""The list of jobs for every browser that looks at it: one look per process, one text for all.
+"""The live list of jobs: read once per process, and sent as the same text to all browsers.
 
-Looks are numbered. A browser that has seen the one before gets what changed since, any other gets
-everything: a slow one skips looks, and nothing waits for it.
+Each reading ("look") has a number. A browser that has the previous one gets the changes since, any
+other gets everything: a slow browser skips some, and nothing waits for it.
 """
 
 import asyncio
@@ -19,7 +19,7 @@ from dashboard.fleet.snapshots import Fleet, now, the_fleet
 log = logging.getLogger(__name__)
 
 EVERY_S = 2.0
-# Changes that come together are shown together.
+# Changes within this time are sent together.
 AT_MOST_EVERY_S = 0.2
 RETRY_S = 2.0
 
@@ -27,7 +27,7 @@ Item = dict[str, Any]
 
 
 def difference(before: dict[str, Item], after: dict[str, Item]) -> tuple[list[Item], list[str]]:
-    """What changed: each job with its id and only the fields that differ; and those that left."""
+    """Returns the changed jobs (the id and the fields that differ) and the ids of those gone."""
     changed: list[Item] = []
     for job_id, item in after.items():
         held = before.get(job_id, {})
@@ -66,11 +66,11 @@ class JobFeed:
         if not self._watching:
             for task in self._tasks:
                 task.cancel()
-            # What is shown next was not seen by anybody.
+            # Start again at 0: no browser has seen what is sent next.
             self._tasks, self._items, self._look = [], {}, 0
 
     async def next(self, seen: int) -> tuple[int, str]:
-        """The look after `seen` as a text, and its number; 0 has seen none."""
+        """Waits for a look newer than `seen` (0: none) and returns its number and text."""
         async with self._looked:
             await self._looked.wait_for(lambda: self._look > seen)
             if seen and seen == self._look - 1:
@@ -87,7 +87,7 @@ class JobFeed:
             try:
                 await self._take_a_look()
             except Exception:
-                # One look that failed must not end the list of every page.
+                # One failed look must not end the live list of every page.
                 log.exception("the live list stumbled")
             await asyncio.sleep(AT_MOST_EVERY_S)
             with suppress(TimeoutError):
@@ -112,7 +112,7 @@ class JobFeed:
             self._looked.notify_all()
 
     async def _listen(self) -> None:
-        """Once per process, and not per browser: a page must outlive a Redis that goes away."""
+        """Listens once per process and not per browser: pages must survive an outage of Redis."""
         layer = get_channel_layer()
         assert layer is not None  # settings.CHANNEL_LAYERS has a default
         hears = True

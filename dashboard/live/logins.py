@@ -1,4 +1,4 @@
-"""A socket lasts for days; the login it was opened with may not."""
+"""Closes WebSockets whose login has ended: a socket may stay open for days."""
 
 import asyncio
 import logging
@@ -22,7 +22,7 @@ def is_logged_in(consumer: AsyncWebsocketConsumer) -> bool:
 
 
 async def end_with_the_login(consumer: AsyncWebsocketConsumer) -> None:
-    """Closes the socket of somebody who logged out, was disabled or got a new password."""
+    """Closes the socket when its user logs out, is disabled or gets a new password."""
     logged_in = True
     while logged_in:
         await asyncio.sleep(ASK_EVERY_S)
@@ -31,7 +31,7 @@ async def end_with_the_login(consumer: AsyncWebsocketConsumer) -> None:
 
 
 async def _still_logged_in(session_key: str | None) -> bool:
-    # A session of its own: that of the socket was read when it was opened, and is not read again.
+    # Load the session again: the socket's own was read when it opened and is never refreshed.
     session = import_string(f"{settings.SESSION_ENGINE}.SessionStore")(session_key)
     try:
         user: AbstractBaseUser | AnonymousUser = await get_user({"session": session})  # type: ignore[typeddict-item]

@@ -1,4 +1,4 @@
-"""Where alerts go, what there is to send, and what came of it."""
+"""Endpoints of alerts, the events to send, and the deliveries with their attempts."""
 
 from typing import ClassVar
 
@@ -9,7 +9,7 @@ from dashboard.alerts.formats import Format
 
 
 class Endpoint(models.Model):
-    """Somebody else's URL. `job` is text: an endpoint outlives the records of its job.
+    """A URL that alerts are sent to. `job` is text: an endpoint outlives the records of its job.
 
     The secrets are kept as they are, since each message is signed with them.
     """
@@ -43,7 +43,7 @@ class Endpoint(models.Model):
 
 
 class AlertEvent(models.Model):
-    """The outbox: written in the transaction of the change that it tells of."""
+    """An event of the outbox, written in the transaction of the change that it reports."""
 
     webhook_id = models.CharField(max_length=40, unique=True)
     type = models.CharField(max_length=40)
@@ -60,7 +60,7 @@ class AlertEvent(models.Model):
 
 
 class Delivery(models.Model):
-    """One event for one endpoint. Whoever sends it holds a lease; if that runs out it is free."""
+    """One event for one endpoint. The worker that sends it holds a lease, which can expire."""
 
     class State(models.TextChoices):
         PENDING = "pending"
@@ -94,7 +94,7 @@ class Delivery(models.Model):
 
 
 class Attempt(models.Model):
-    """One request of a delivery and what was answered."""
+    """One request of a delivery and its answer."""
 
     delivery = models.ForeignKey(Delivery, on_delete=models.CASCADE, related_name="log")
     number = models.PositiveIntegerField()

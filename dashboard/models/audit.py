@@ -6,11 +6,11 @@ from django.db import models
 
 
 class AppendOnly(Exception):
-    """Somebody tried to change or delete what is only ever added to."""
+    """Code tried to change or delete an audit entry."""
 
 
 class Entries(models.QuerySet["AuditEntry"]):
-    """The ORM's ways to change rows, closed; for ways around the ORM there are triggers."""
+    """Refuses the ORM's ways to change rows; database triggers refuse all others."""
 
     def update(self, **changes: Any) -> NoReturn:
         raise AppendOnly("audit entries are never changed")

@@ -1,4 +1,4 @@
-"""What went wrong with a job, when, why, and who has seen it."""
+"""Incidents of jobs: what, when, why, and who acknowledged it."""
 
 from typing import ClassVar
 
@@ -8,7 +8,7 @@ from dashboard.models.jobs import Job
 
 
 class Incident(models.Model):
-    """A kind of trouble that a job is in; it may come back, which is one more occurrence."""
+    """A problem of a job; each time that it comes back counts as one more occurrence."""
 
     class State(models.TextChoices):
         OPEN = "open"
@@ -32,7 +32,7 @@ class Incident(models.Model):
     explanation = models.TextField(blank=True, default="")
     technique = models.CharField(max_length=60, blank=True, default="")
     evidence = models.JSONField(default=dict)
-    # The name and not the account: who it was stays known when the account goes.
+    # The name instead of a foreign key: it must stay known when the account is deleted.
     acknowledged_by = models.CharField(max_length=200, blank=True, default="")
     acknowledged_ms = models.BigIntegerField(null=True)
 

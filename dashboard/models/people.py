@@ -23,7 +23,7 @@ class Role(models.TextChoices):
 
 
 class Person(models.Model):
-    """A row of its own and not Django's groups: of groups one can have two, of roles one."""
+    """A user's role. Not Django's groups: a user can be in several groups but has one role."""
 
     user = models.OneToOneField(
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, primary_key=True, related_name="person"
@@ -42,8 +42,8 @@ class Person(models.Model):
 
 
 def assigned_role(user: User) -> Role:
-    """Somebody without a row is a viewer, so that a user made in a shell can look and do no harm;
-    a superuser is an admin, so that the first one needs no second step."""
+    """A user without a row is a viewer, so that one created in a shell can look and do no harm; a
+    superuser is an admin, so that the first user needs no second step."""
     if user.is_superuser:
         return Role.ADMIN
     try:
@@ -53,5 +53,5 @@ def assigned_role(user: User) -> Role:
 
 
 def role_of(user: AbstractBaseUser | AnonymousUser) -> Role | None:
-    """What they may do now; None for who is not logged in or was disabled."""
+    """The user's present role; None if not logged in or disabled."""
     return assigned_role(user) if isinstance(user, User) and user.is_active else None

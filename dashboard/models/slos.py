@@ -1,4 +1,4 @@
-"""What a job has promised: the latency that 99 of 100 records must not exceed."""
+"""SLOs: the p99 latency that a job should not exceed."""
 
 from typing import ClassVar
 
@@ -11,12 +11,12 @@ LONGEST_P99_MS = 3_600_000
 
 
 class Slo(models.Model):
-    """Kept without a value when it is taken back, so that its version never comes round again."""
+    """A withdrawn SLO keeps its row without a value, so that its versions are never reused."""
 
     job = models.OneToOneField(Job, on_delete=models.CASCADE, related_name="slo")
     p99_ms = models.FloatField(null=True)
     version = models.PositiveIntegerField(default=1)
-    # What `dashboard.slo` keeps between its judgements.
+    # The state of `dashboard.slo` between two evaluations.
     judged_ms = models.BigIntegerField(default=0, help_text="end of the last minute judged")
     above = models.PositiveSmallIntegerField(default=0, help_text="judgements in a row above it")
     violated_ms = models.BigIntegerField(null=True, help_text="since when it is violated")

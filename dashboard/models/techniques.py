@@ -1,4 +1,4 @@
-"""What operators ask of techniques, what controllers decided, and what the jobs said to it."""
+"""What operators asked of techniques, what controllers decided, and what the jobs reported."""
 
 from typing import ClassVar
 
@@ -9,7 +9,7 @@ from techniques.model import Mode
 
 
 class Stand(models.TextChoices):
-    """Where a setting stands, as the job's frames tell it."""
+    """The state of a setting, as the job's frames report it."""
 
     OFF = "off"
     ASKED = "asked"
@@ -18,7 +18,7 @@ class Stand(models.TextChoices):
 
 
 class ControlDocument(models.Model):
-    """The number of a job's newest control document; it only rises."""
+    """The version of a job's newest control document; it only increases."""
 
     job = models.OneToOneField(Job, on_delete=models.CASCADE, related_name="control")
     version = models.BigIntegerField(default=0)
@@ -28,7 +28,7 @@ class ControlDocument(models.Model):
 
 
 class TechniqueSetting(models.Model):
-    """What is asked of one technique for one job, and where that stands."""
+    """What is asked of one technique for one job, and what the job reported about it."""
 
     job = models.ForeignKey(Job, on_delete=models.CASCADE, related_name="techniques")
     technique = models.CharField(max_length=60)
@@ -56,8 +56,8 @@ class TechniqueSetting(models.Model):
 
 
 class ClusterLease(models.Model):
-    """Since when a technique of cluster scope decides for the jobs of a label: what it decided
-    holds while this is renewed."""
+    """The lease of a technique of cluster scope for the jobs of a label: its decisions hold only
+    while the deciding worker renews it."""
 
     technique = models.CharField(max_length=60)
     label = models.CharField(max_length=200)
@@ -73,7 +73,7 @@ class ClusterLease(models.Model):
 
 
 class TechniqueDecision(models.Model):
-    """What a controller decided, each time that it changed its mind."""
+    """A decision of a controller; a row is added only if it differs from the one before."""
 
     job = models.ForeignKey(Job, on_delete=models.CASCADE, related_name="decisions")
     technique = models.CharField(max_length=60)

@@ -12,7 +12,7 @@ class Scope(models.TextChoices):
 
 
 class Token(models.Model):
-    """Of the secret we keep its SHA-256 alone.
+    """An API token. Only the SHA-256 of its secret is stored.
 
     A slow, salted hash is for passwords, which can be guessed. This secret has 240 random bits:
     there is nothing to guess, one fast hash hides it, and a token is found by an index on it, so

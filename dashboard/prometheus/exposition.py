@@ -28,10 +28,10 @@ from dashboard.prometheus.table import (
     runs,
 )
 
-# How long the totals of a run are told after its last word: time enough for a last scrape.
+# How long the totals of a run are exposed after its last heartbeat, so that they are scraped.
 REMEMBERED_MS = 300_000
 
-# The largest whole microsecond of a bucket is in it, as it is for Prometheus: counts are exact.
+# A bucket includes its upper bound, in whole µs, as Prometheus defines `le`: counts are exact.
 _BOUNDS = (*(f"{bound_us / 1e6:.6f}" for bound_us in BOUNDS_US), "+Inf")
 
 
@@ -40,7 +40,7 @@ class _Job:
     announced: Announcement
     labels: str
     runs: bool
-    # Totals are remembered for a while, levels are not.
+    # Counters stay for a while after a run ended, gauges do not.
     totals: Pulse | None
     executors: tuple[ExecutorSample, ...]
 
@@ -48,7 +48,7 @@ class _Job:
 def exposition(
     announced: Sequence[Announcement], newest: Mapping[str, Frame], now_ms: int
 ) -> bytes:
-    """`newest` has the newest frame of jobs by their id; without one, nothing of executors."""
+    """`newest`: the newest frame by job id; a job without one gets no executor metrics."""
     ordered = sorted(announced, key=lambda each: each.job_id)
     jobs = [_job(each, newest.get(each.job_id), now_ms) for each in ordered]
     lines: list[str] = []

@@ -1,4 +1,4 @@
-"""Every metric we expose: its name, what it means, where in a pulse or a frame it is.
+"""Every metric we expose: its name, its meaning, and where in a pulse or a frame to find it.
 
 `docs/metrics.md` is checked against this table.
 """
@@ -18,7 +18,7 @@ def runs(announced: Announcement, now_ms: int) -> bool:
 
 
 class Word(NamedTuple):
-    """What a job says of itself, at a time."""
+    """A metric from a job's announcement and the present time."""
 
     name: str
     meaning: str
@@ -38,7 +38,7 @@ class Number(NamedTuple):
 
 
 class Level(NamedTuple):
-    """A metric of executors, and how many of its unit make one of ours."""
+    """A metric of executors; `one` is how many of its units make one exposed unit."""
 
     name: str
     meaning: str
@@ -147,7 +147,7 @@ COUNTERS = (
     ),
 )
 
-# Only of jobs that run: a level of the past is no level.
+# Only for running jobs: a gauge must not show a past value.
 GAUGES = (
     Number(
         "curtail_backlog_rows",

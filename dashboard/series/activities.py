@@ -7,7 +7,7 @@ from collectors.formats.activity import Activity, decode
 from collectors.formats.codec import Garbled
 from dashboard.store import Entry
 
-# An interval is stored when it has ended: one that overlaps a range may be stored after it.
+# An interval is stored when it ends, so one that overlaps a range may be stored after the range.
 LONGEST_MS = 30_000
 
 

@@ -1,4 +1,4 @@
-"""A job's latency in blocks of ten seconds: the samples that an effect is told from."""
+"""A job's latency in blocks of ten seconds: the samples from which an effect is estimated."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
@@ -26,7 +26,7 @@ class Block:
 def blocks(frames: Sequence[Frame]) -> list[Block]:
     """Blocks in which something completed, oldest first; percentiles in ms.
 
-    What a run completed while it warmed up tells of its start, not of a technique."""
+    Records completed during warm-up are left out: they say nothing about a technique."""
     frames = [frame for frame in frames if not frame.warming_up]
     source = latency.source_of(frames)
     held: dict[int, list[Histogram]] = {}
@@ -43,6 +43,6 @@ def _block(start_ms: int, histogram: Histogram) -> Block:
 
 
 def whole(found: Iterable[Block], start_ms: int, end_ms: int) -> list[Block]:
-    """Those that lie in the range from end to end."""
+    """The blocks that lie wholly in the range."""
     last_ms = end_ms - BLOCK_MS
     return [block for block in found if start_ms <= block.start_ms <= last_ms]

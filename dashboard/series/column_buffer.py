@@ -10,7 +10,7 @@ LEAST = 256
 
 
 class ColumnBuffer:
-    """Not more than `most` rows; the oldest go first. `time` is the column that tells how old."""
+    """Keeps at most `most` rows and drops the oldest; `time` is the index of the time column."""
 
     def __init__(self, types: Sequence[type], most: int, time: int = 0) -> None:
         self._most = most
@@ -33,18 +33,18 @@ class ColumnBuffer:
         self._first = max(self._first, after - self._most)
 
     def drop_before(self, oldest_ms: float) -> None:
-        """Up to the first that is of then or later."""
+        """Drops rows from the front up to the first that is not older than `oldest_ms`."""
         times = self._columns[self._time]
         while self._first < self._after and times[self._first] < oldest_ms:
             self._first += 1
 
     def columns(self) -> list[NDArray[Any]]:
-        """As they are now: what is added or dropped later does not change them."""
+        """Returns the present rows, one array per column; later calls do not change them."""
         held = slice(self._first, self._after)
         return [column[held] for column in self._columns]
 
     def _make_room(self, more: int) -> None:
-        """In new arrays: somebody may still look at the old ones."""
+        """Grows into new arrays, because callers of `columns` may still use the old ones."""
         if self._after + more <= len(self._columns[0]):
             return
         held = slice(self._first, self._after)

@@ -12,16 +12,16 @@ from dashboard.series import windows
 MOST_POINTS = 200
 TAIL_FROM = 0.99
 
-# Which moment of a record ends its latency: the histogram of a frame, given the range's source.
+# By the moment at which a record's latency ends: its histogram in a frame, given the source.
 MOMENTS: Mapping[str, Callable[[Frame, Source], Histogram]] = {
     "processed": latency.of,
-    # Only stamped records have a commit of their own.
+    # Only stamped records have a commit time.
     "committed": lambda frame, _source: frame.committed,
 }
 
 
 class Spread:
-    """Takes a range piece by piece; only the end tells which source it has."""
+    """Collects a range piece by piece, for all sources: which one it has is known at the end."""
 
     def __init__(self, which: str = "processed") -> None:
         self._moment = MOMENTS[which]
@@ -47,8 +47,8 @@ class Spread:
 def cdf(histogram: Histogram, most: int = MOST_POINTS) -> list[tuple[float, float]]:
     """Points (ms, share of records that took no longer), ascending, `most` of them at most.
 
-    Half of them are for the slowest 1 %, which is what one looks for; the least and the greatest
-    latency always stay.
+    Half of them are for the slowest 1 %, the part of interest; the lowest and the highest latency
+    are always included.
     """
     total = histogram.count
     points: list[tuple[float, float]] = []

@@ -1,4 +1,4 @@
-"""Metrics of executors that every answer about windows has a column of: a row here says it once.
+"""The executor metrics that every answer about windows includes as columns.
 
 The JSON of the API and of the live feed, the API's schema and the CSV are made from this table; on
 the page, the panel that draws the column names it (`frontend/static/curtail/js/chart/panels.js`).
@@ -16,7 +16,7 @@ Values = dict[str, list[float | None]]
 
 
 class By(StrEnum):
-    """Of a host its executors all tell the same, so the largest is taken."""
+    """How values are grouped. All executors of a host report its value; the largest is taken."""
 
     HOST = "host"
     EXECUTOR = "executor"
@@ -27,7 +27,7 @@ class By(StrEnum):
 
 @dataclass(frozen=True)
 class ExecutorColumn:
-    """`metric` as `collectors.formats.metrics` calls it; `divisor` makes the unit of the column."""
+    """`metric` is a name in `collectors.formats.metrics`; `divisor` converts to the unit."""
 
     name: str
     csv_name: str
@@ -53,7 +53,7 @@ class ExecutorColumn:
 
 
 COLUMNS = (
-    # From permille of the host.
+    # The metric is in permille of the host.
     ExecutorColumn("cpu", "host_cpu_percent", "host_cpu", By.HOST, 10),
     # Percent of one core: 200 is two cores busy for the whole window.
     ExecutorColumn(

@@ -1,4 +1,4 @@
-"""Who was there: executors that join and leave, told by the samples in a job's frames."""
+"""Which executors a job had and when they joined and left, from the samples in its frames."""
 
 from dataclasses import replace
 
@@ -6,7 +6,7 @@ from collectors.formats.samples import ExecutorSample
 from collectors.formats.wire import WINDOW_MS
 from techniques.view import Executor
 
-# A part that comes late leaves an executor out of a window or two: that is not leaving.
+# An executor that is missing for a window or two has not left: its part may just be late.
 GONE_AFTER_MS = 3_000
 
 
@@ -23,7 +23,7 @@ class ExecutorHistory:
             self._began_ms = now_ms
         for sample in samples:
             if sample.executor_id not in self._there:
-                # Those of the first windows were there before we looked.
+                # Executors in the first windows were there before: when they joined is not known.
                 began_ms = self._began_ms or now_ms
                 joined_ms = now_ms if now_ms - began_ms >= GONE_AFTER_MS else None
                 known = Executor(sample.executor_id, sample.host, joined_ms)
@@ -36,11 +36,11 @@ class ExecutorHistory:
         self._left = [each for each in self._left if (each.left_ms or 0) >= oldest_ms]
 
     def executors(self) -> tuple[Executor, ...]:
-        """Those that left first, in that order."""
+        """All executors: first those that left, in that order, then those present."""
         return (*self._left, *self._there.values())
 
     def _leave(self, now_ms: int) -> None:
-        """Only windows with samples count: of a job that is silent nobody left."""
+        """Moves out executors not seen lately. Call only with samples: silence is not leaving."""
         for executor_id, seen_ms in list(self._seen_ms.items()):
             if now_ms - seen_ms >= GONE_AFTER_MS:
                 gone = replace(self._there.pop(executor_id), left_ms=seen_ms + WINDOW_MS)

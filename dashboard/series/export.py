@@ -13,9 +13,9 @@ from collectors.formats.wire import Frame
 from dashboard.series import windows
 from dashboard.series.executor_columns import COLUMNS, By, ExecutorColumn
 
-# Which moments of a record end a latency, as `windows.columns` names them.
+# The moments at which a record's latency ends, as `windows.columns` names them.
 MOMENTS = ("latency", "committed")
-# Of each instance of an operator pool, with what `dashboard.series.pool_columns` calls it.
+# Columns per instance of an operator pool, with their names in `dashboard.series.pool_columns`.
 POOL_COLUMNS = {
     "pool_queued_chunks": "queued",
     "pool_busy_percent": "busy",
@@ -25,15 +25,15 @@ POOL_COLUMNS = {
 
 @dataclass(frozen=True)
 class Shape:
-    """Which columns a range has; a table needs its head before its first row."""
+    """The columns of a range, collected first because a CSV needs its header before any row."""
 
     source: Source = Source.NONE
     hosts: frozenset[str] = frozenset()
     executors: frozenset[str] = frozenset()
     operators: frozenset[int] = frozenset()
-    # Of operator pools: pool, host and instance.
+    # Instances of operator pools: pool, host and instance.
     instances: frozenset[tuple[str, str, str]] = frozenset()
-    # Where the last frame ends: what arrives after the head was written may not fit under it.
+    # The end of the last frame: frames that arrive later may have columns missing in the header.
     end_ms: int = 0
 
     def widened(self, frames: Sequence[Frame]) -> "Shape":
@@ -68,7 +68,7 @@ class Shape:
         ]
 
     def rows(self, frames: Sequence[Frame]) -> Iterator[list[Any]]:
-        """In the order of `names`; what a window does not have is empty, never zero."""
+        """The rows, in the order of `names`; a value that a window lacks is empty, never zero."""
         columns = windows.columns("", frames, 0, self.source)
         state = columns["state"]
         pooled = _by_instance(columns["pools"])

@@ -1,7 +1,7 @@
-"""A job's latest windows as arrays that frames are added to: what detection and controllers see.
+"""A job's latest windows as arrays, for detection and controllers; new frames are added to them.
 
-Reading two minutes of frames anew every second would cost more than all detectors together, so the
-arrays are kept and moved along.
+Reading two minutes of frames again every second would cost more than all detectors together, so
+the arrays are kept and shifted.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -21,7 +21,7 @@ from dashboard.series.pool_history import PoolHistory
 from dashboard.series.tracks import Tracks
 from techniques.view import BASIC, EVERYTHING, Floats, Reads, Resource, ResourceKind, Traffic, View
 
-# What detection, controllers and cards look back on.
+# How far back detection, controllers and cards look.
 LOOKS_BACK_MS = 120_000
 
 QUANTILES = {"p50": 0.5, "p99": 0.99, "p999": 0.999}
@@ -37,10 +37,10 @@ CORES = metrics.BY_NAME["process_cores"].id
 # Threads per core from which on a run queue counts as full: one runs, another waits for it.
 CROWDED = 2
 
-# Spark's name for it.
+# Spark's executor id of the driver.
 DRIVER = "driver"
 
-# The sections of a frame in which what is read stands.
+# The sections of a frame that hold what is read.
 SECTIONS = {
     Reads.SERIES: frozenset(
         (
@@ -58,7 +58,7 @@ SECTIONS = {
 
 
 def only(reads: frozenset[Reads]) -> wire.Only:
-    """What to decode of a frame: reading all of it would take several times as long."""
+    """The parts of a frame to decode: decoding all of it would take several times as long."""
     measured = frozenset((HOST_CPU, RUNNABLE, IO_FULL, CORES))
     return wire.Only(
         sections=frozenset[int]().union(*(SECTIONS[each] for each in reads)),
@@ -66,21 +66,21 @@ def only(reads: frozenset[Reads]) -> wire.Only:
     )
 
 
-# For whoever reads what most do.
+# What most readers need.
 NEEDS = only(BASIC)
 
 
 class History:
-    """The last `windows` windows; those that were lost or not there yet are not known. What is not
-    among `reads` is not kept."""
+    """The last `windows` windows; values of lost or missing windows are NaN. Only what is in
+    `reads` is kept."""
 
     def __init__(self, windows: int, reads: frozenset[Reads] = EVERYTHING) -> None:
         self._windows = windows
         self._reads = reads
-        # Asked once and not with every frame: the hash of an enum takes longer than the rest.
+        # Looked up once and not for every frame: hashing an enum takes longer than the rest.
         self._takes = [take for each, take in self._takers().items() if each in reads]
         self._series: Tracks[str] = Tracks(windows)
-        # By host, and by executor.
+        # CPU, I/O and run queue by host, GC by executor.
         self._cpu: Tracks[str] = Tracks(windows)
         self._io: Tracks[str] = Tracks(windows)
         self._run_queue: Tracks[str] = Tracks(windows)
@@ -96,13 +96,13 @@ class History:
 
     @property
     def after_ms(self) -> int:
-        """The end of the newest window that is known."""
+        """The end of the newest known window."""
         return self._after * WINDOW_MS
 
     def add(self, frames: Sequence[Frame], ended: Iterable[Activity] = ()) -> None:
-        """Frames newer than those before, oldest first, and what ended meanwhile.
+        """Adds frames newer than all before, oldest first, and the activities that ended.
 
-        What a run did until it had warmed up is left out, and so is the run before it."""
+        Leaves out all windows up to the end of the warm-up, the previous run's included."""
         if warmed_up := max(
             (at for at, each in enumerate(frames, 1) if each.warming_up), default=0
         ):
@@ -127,7 +127,7 @@ class History:
         self._drop_before(max(self._first or 0, self._after - self._windows) * WINDOW_MS)
 
     def view(self, slo_p99_ms: float | None = None) -> View:
-        """Of this moment: what is added later may overwrite its arrays."""
+        """The view of this moment, valid until `add`, which may overwrite its arrays."""
         known = 0 if self._first is None else min(self._windows, self._after - self._first)
         series = self._series
         pools = self._pools.pools(known)
@@ -168,7 +168,7 @@ class History:
         self._traffic.drop_before(oldest_ms)
 
     def _takers(self) -> dict[Reads, Callable[[Frame], None]]:
-        """What takes each part of a frame; intervals and tasks are not in frames."""
+        """The method that takes each part of a frame; intervals and tasks are not in frames."""
         return {
             Reads.SERIES: self._take_series,
             Reads.RESOURCES: self._take_use,
@@ -204,7 +204,7 @@ class History:
         at, of = self._series.place(frame.window), self._series.of
         before, self._source = self._source, latency.source_of((frame,), self._source)
         if before != self._source == Source.RECORD:
-            # What was known before came from batches and is no latency of records.
+            # The values so far are durations of batches, not latencies of records.
             for name in LATENCY:
                 of(name)[:] = np.nan
         told = latency.of(frame, self._source)
@@ -229,7 +229,7 @@ class History:
                 _raise(self._io.of(host), at, us / (WINDOW_MS * 1000))
             if (runnable := measured.get(RUNNABLE)) is not None:
                 threads[host] = max(runnable, threads.get(host, 0))
-            # A container may have fewer than its host: the most that anybody has come closest.
+            # A container may see fewer cores than its host has: the largest number is the closest.
             cores[host] = max(measured.get(CORES, 0), cores.get(host, 0))
         for host, runnable in threads.items():
             if cores[host]:
@@ -237,9 +237,9 @@ class History:
         self._cores = _most_cores(frame.executors) or self._cores
 
     def _stop(self, pause: Activity) -> None:
-        """The share of each window in which the executor's threads stood still for its collector.
+        """Adds a GC pause to the share of each window in which the executor's threads stood still.
 
-        Windows without a pause are not known to have none until one is told: they count as 0."""
+        GC is unknown (NaN) until the first pause; from then on windows without one count as 0."""
         values = self._gc.last(pause.executor_id, self._windows)
         values[np.isnan(values)] = 0.0
         oldest_ms = (self._after - self._windows) * WINDOW_MS
@@ -252,13 +252,13 @@ class History:
 
 
 def _raise(values: Floats, at: int, share: float) -> None:
-    """Executors of one host report the same host: the highest is taken. NaN is not as high."""
+    """Keeps the highest value, since all executors of a host report it; replaces NaN."""
     if not values[at] >= share:
         values[at] = share
 
 
 def _most_cores(samples: Sequence[ExecutorSample]) -> int | None:
-    """Of an executor; the driver is one only where there is no other."""
+    """The most cores of an executor; the driver counts only if there is no other."""
     told = {each.executor_id: each.metrics[CORES] for each in samples if CORES in each.metrics}
     return max(
         (cores for who, cores in told.items() if who != DRIVER or len(told) == 1), default=None

@@ -10,10 +10,10 @@ from techniques.intervals import NONE, Intervals
 from techniques.view import Locality, Tasks
 from techniques.view.tasks import TYPES as TASK_TYPES
 
-# Of the columns of `Intervals`, in the order of its fields; the second is when it ended.
+# Types of the columns of `Intervals`, in the order of its fields; the second is the end time.
 TYPES = (np.float64, np.float64, object, np.int64, np.int64, object, np.int64)
 ENDED = 1
-# Of one kind, on average.
+# Intervals of one kind per window, on average.
 MOST_PER_WINDOW = 10
 
 
@@ -63,7 +63,7 @@ def _intervals(ended: Iterable[Activity]) -> list[tuple[object, ...]]:
 
 
 def _tasks(ended: Sequence[Activity]) -> list[tuple[object, ...]]:
-    """Those of which the collector told more than the interval."""
+    """Rows of the tasks that carry scheduler details besides their interval."""
     return [
         (
             each.start_us / 1000,

@@ -11,8 +11,8 @@ Key = tuple[str, str]
 
 
 def columns(frames: Sequence[Frame]) -> list[dict[str, Any]]:
-    """By name and host. What a pool is made of is as its last window says; a pool that was made
-    anew with more instances has no rows for them before."""
+    """One dict per pool and host. Its instances are those of its last window; a pool restarted with
+    more instances has no values for the new ones before that."""
     rows: list[dict[Key, PoolSample]] = [
         {(pool.name, pool.host): pool for pool in frame.pools} for frame in frames
     ]
@@ -47,7 +47,7 @@ def _instance(last: PoolSample, number: int, rows: Sequence[PoolSample | None]) 
 
 
 def _busy(each: InstanceSample) -> float:
-    """Percent of the window."""
+    """The busy time of an instance in percent of the window."""
     return min(100.0, each.busy_us / (WINDOW_MS * 10))
 
 

@@ -20,18 +20,18 @@ SENT_TYPES = (np.float64, object, object, np.int64)
 
 @dataclass
 class _Kept:
-    """Of one pool on one host."""
+    """What is kept of one pool on one host."""
 
     policy: int
     sent: ColumnBuffer
-    # By instance: its operator, and the buckets that it filled.
+    # By instance: its operator and its latency buckets.
     latencies: dict[str, tuple[str, ColumnBuffer]] = field(default_factory=dict)
 
 
 class PoolHistory:
     def __init__(self, windows: int) -> None:
         self._windows = windows
-        # By pool, host, instance and what it is of.
+        # Keys are pool, host, instance and metric ("queued", "busy", "executed").
         self._tracks: Tracks[tuple[str, str, str, str]] = Tracks(windows)
         self._kept: dict[tuple[str, str], _Kept] = {}
         self._names: dict[tuple[object, ...], list[str]] = {}
@@ -76,7 +76,7 @@ class PoolHistory:
             )
 
     def drop_before(self, oldest_ms: float) -> None:
-        """Pools and instances that are long gone as well."""
+        """Drops old rows, and the pools and instances without any recent window."""
         there = {key[:3] for key in self._tracks}
         for place, kept in list(self._kept.items()):
             for name in [each for each in kept.latencies if (*place, each) not in there]:
@@ -110,7 +110,7 @@ class PoolHistory:
         )
 
     def _names_of(self, pool: PoolSample) -> list[str]:
-        """Of all its instances: the same in thousands of windows."""
+        """The names of the pool's instances, cached: they are the same in thousands of windows."""
         key = pool.operators, *[each.operator for each in pool.instances]
         if key not in self._names:
             self._names = {key: [pool.instance_name(at) for at in range(len(pool.instances))]}
@@ -118,7 +118,7 @@ class PoolHistory:
 
 
 def queues(pools: tuple[Pool, ...]) -> dict[str, Floats]:
-    """Those of one operator in one pool are siblings: their names agree up to the last slash."""
+    """Queue lengths by instance; siblings (same pool and operator) share all but the last part."""
     return {
         f"{pool.name}@{pool.host}/{each.operator}/{each.name}": each.queued
         for pool in pools

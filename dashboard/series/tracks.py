@@ -11,22 +11,22 @@ K = TypeVar("K", bound=Hashable)
 
 
 class Tracks(Generic[K]):
-    """The last `windows` windows of every key, moved along together."""
+    """Arrays with the last `windows` windows of every key, all shifted together."""
 
     def __init__(self, windows: int) -> None:
         self._windows = windows
-        # Twice as long as what is kept, so that it need not be moved with every frame.
+        # Twice as long as what is kept, so that values need not be moved with every frame.
         self._size = 2 * windows
         self._values: dict[K, Floats] = {}
         self._after = 0
-        # Where in the arrays the window `_after` would be.
+        # The index at which the window `_after` would be.
         self._end = windows
 
     def __iter__(self) -> Iterator[K]:
         return iter(self._values)
 
     def move_to(self, after: int) -> None:
-        """The newest window is the one before `after`; those in between are not known."""
+        """Makes `after` - 1 the newest window; the windows skipped on the way are NaN."""
         by = min(after - self._after, self._windows) if self._after else self._windows
         self._after = after
         if self._end + by > self._size:
@@ -36,13 +36,13 @@ class Tracks(Generic[K]):
         self._end += by
 
     def of(self, key: K) -> Floats:
-        """The whole array of a key, for `place`."""
+        """The whole array of a key, to be indexed with `place`."""
         if (values := self._values.get(key)) is None:
             values = self._values[key] = np.full(self._size, np.nan)
         return values
 
     def place(self, window: int) -> int:
-        """Where in an array a window is that is not older than what is kept."""
+        """The index of a window, which must not be older than the windows kept."""
         return self._end - (self._after - window)
 
     def last(self, key: K, windows: int) -> Floats:
@@ -52,6 +52,6 @@ class Tracks(Generic[K]):
         for values in self._values.values():
             values[:kept] = values[self._end - kept : self._end]
         self._end = kept
-        # Hosts, executors and instances come and go; those long gone are not kept for ever.
+        # Hosts, executors and instances come and go: drop keys without any value left.
         for key in [each for each, held in self._values.items() if np.isnan(held[:kept]).all()]:
             del self._values[key]

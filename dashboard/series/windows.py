@@ -28,10 +28,10 @@ def read(stored: Iterable[Entry], only: Only | None = None) -> tuple[list[Frame]
 
 
 def in_place(stored: Iterable[Entry], only: Only) -> tuple[list[tuple[Entry, Frame]], int]:
-    """Those that can be read and are of the window at which they stand, and the number of others.
+    """The readable frames whose window matches their entry's id, and the number of all others.
 
-    Ids of a stream only rise, so these frames follow each other; one of another window than its id
-    says would move a history to anywhere."""
+    Ids of a stream only increase, so these frames are in order; a frame of another window than its
+    id says could shift a history to any time."""
     found: list[tuple[Entry, Frame]] = []
     others = 0
     for entry in stored:
@@ -50,7 +50,7 @@ def in_place(stored: Iterable[Entry], only: Only) -> tuple[list[tuple[Entry, Fra
 def columns(
     job_id: str, frames: Sequence[Frame], unreadable: int, source: Source | None = None
 ) -> dict[str, Any]:
-    """`source` where these are a piece of a longer range, which knows better."""
+    """`source`: that of the whole range, if these frames are only a piece of it."""
     source = source or latency.source_of(frames)
     return {
         "job": job_id,
@@ -99,7 +99,7 @@ def ms(us: float | None) -> float | None:
 
 
 def _state(frames: Sequence[Frame]) -> dict[str, dict[str, list[int | None]]]:
-    """Per operator, how many of its state stores were at it at once."""
+    """Per operator: how many of its state stores flushed or compacted at once; files on level 0."""
     operators = sorted({each.operator for frame in frames for each in frame.state})
     rows = [{each.operator: each for each in frame.state} for frame in frames]
     return {
@@ -137,11 +137,11 @@ def collector(
 
 
 def _busy_share(frames: Sequence[Frame]) -> float | None:
-    """Of one core, between the first and the last of these; not known where one does not say."""
+    """The collector's CPU share of one core over these frames; None if one does not report it."""
     if not frames or not (before := frames[0].collector) or not (after := frames[-1].collector):
         return None
     elapsed_us = (frames[-1].start_ms - frames[0].start_ms) * 1000
-    # Less than before: the collector was started again in between.
+    # CPU time that went down means that the collector was restarted in between.
     if elapsed_us <= 0 or after.cpu_us < before.cpu_us:
         return None
     return round((after.cpu_us - before.cpu_us) / elapsed_us, 6)

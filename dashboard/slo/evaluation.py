@@ -1,13 +1,13 @@
-"""Whether a job keeps its promise: its p99 over the last minute against the SLO. Pure.
+"""Whether a job meets its SLO: compares the p99 of the last minute with it. Pure.
 
-One judgement per bin of ten seconds that the job completes. *Violated* is a minute whose p99 is
-above the promise in two judgements in a row; *restored* is a minute in which no bin was above it,
-so that a p99 close to the promise does not call somebody every ten seconds. A bin in which nothing
-completed is no judgement, and neither is a job that sends nothing.
+The SLO is evaluated once per bin of ten seconds that the job completes. It is *violated* when the
+p99 of the minute is above it in two evaluations in a row, and *restored* after a minute in which no
+bin was above it, so that a p99 close to the SLO does not alert every ten seconds. There is no
+evaluation for a bin in which nothing completed, nor for a job that sends nothing.
 
-Jobs tell the p99 of their last bins with every heartbeat. If none of six bins is above the promise
-then at most 1 % of the records of each are, so at most 1 % of the minute's: its p99 need not be
-read from frames. Only a minute with a bin above it has to be.
+Jobs report the p99 of their last bins with every heartbeat. If none of the six bins is above the
+SLO, then at most 1 % of the records of each bin are, and so at most 1 % of the minute's: its p99
+need not be read from frames. It is read only for a minute with a bin above the SLO.
 """
 
 from dataclasses import dataclass, replace
@@ -30,7 +30,7 @@ class Minute:
         return self.end_ms - len(self.p99_ms) * BIN_MS
 
     def above(self, promised_ms: float) -> list[int]:
-        """Where the bins begin whose p99 is above the promise."""
+        """The start times of the bins whose p99 is above the SLO."""
         return [
             self.start_ms + at * BIN_MS
             for at, p99_ms in enumerate(self.p99_ms)
@@ -40,8 +40,8 @@ class Minute:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What is kept between judgements. `above` is how many in a row were; `violated_ms` since
-    when the promise is not kept."""
+    """The state between evaluations. `above`: how many in a row were above the SLO;
+    `violated_ms`: since when it is violated."""
 
     judged_ms: int = 0
     above: int = 0
@@ -49,7 +49,7 @@ class Verdict:
 
 
 def last_minute(recent: Recent) -> Minute | None:
-    """None where the newest bin has nothing to judge."""
+    """Returns the last six bins, None if nothing completed in the newest."""
     p99_us = recent.p99_us[-BINS:]
     if not p99_us or p99_us[-1] is None:
         return None
@@ -65,14 +65,14 @@ def needs_frames(before: Verdict, minute: Minute, promised_ms: float) -> bool:
 def judged(
     before: Verdict, minute: Minute, promised_ms: float, p99_ms: float | None = None
 ) -> Verdict:
-    """`p99_ms` is that of the whole minute, which only one that `needs_frames` has to have."""
+    """`p99_ms` is that of the whole minute; it is required only if `needs_frames`."""
     if minute.end_ms <= before.judged_ms:
         return before
     bins = minute.above(promised_ms)
     if before.violated_ms is not None:
         return before if bins else Verdict(minute.end_ms)
     if not bins:
-        # Most jobs, most of the time: nothing to write down.
+        # The usual case: unchanged, so that there is nothing to write to the database.
         return before if not before.above else Verdict(minute.end_ms)
     if p99_ms is None or p99_ms <= promised_ms:
         return Verdict(minute.end_ms)

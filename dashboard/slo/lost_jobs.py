@@ -1,4 +1,4 @@
-"""Which runs fell silent without having said that they ended, and which of those are back. Pure."""
+"""Which runs fell silent without reporting their end, and which of those are back. Pure."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -7,26 +7,26 @@ from collectors.formats.announcement import Announcement
 from dashboard.fleet.jobs import RUNNING, STALE, Beat
 from dashboard.models import Run
 
-# After Redis or this worker was away, old heartbeats say nothing yet: collectors need a moment to
-# find Redis again.
+# After an outage of Redis or of this worker an old heartbeat does not mean a lost job yet:
+# collectors need a moment to reconnect.
 SURE_AFTER_MS = 10_000
 
 
 @dataclass(frozen=True)
 class Losses:
-    """Those lost, each with its last heartbeat, and those that are back."""
+    """The runs that were lost, each with its last heartbeat, and the runs that are back."""
 
     lost: tuple[tuple[Run, int], ...] = ()
     back: tuple[Run, ...] = ()
 
 
 def found(runs: Iterable[Run], announced: Mapping[str, Announcement], now_ms: int) -> Losses:
-    """`runs` are the newest of their jobs that have not ended, with their jobs."""
+    """`runs`: the newest run of each job if it has not ended, with its job loaded."""
     lost, back = [], []
     for run in runs:
         said = announced.get(run.job_id)
         if said and said.run_id != run.run_id:
-            continue  # started anew; its record is on its way
+            continue  # the job was restarted; the row of its new run will follow
         beat = Beat.newest(run.job, run, said)
         state = beat.state(now_ms)
         if state == STALE and run.lost_ms is None:
@@ -37,8 +37,7 @@ def found(runs: Iterable[Run], announced: Mapping[str, Announcement], now_ms: in
 
 
 class Warmup:
-    """Whether the store has answered this worker for long enough that old heartbeats mean
-    something."""
+    """Whether the store has answered this worker for long enough to trust old heartbeats."""
 
     def __init__(self) -> None:
         self._since_ms = self._last_ms = 0

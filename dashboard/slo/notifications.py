@@ -1,4 +1,4 @@
-"""Promises and losses as others are told of them."""
+"""SLO violations and lost jobs as alert events."""
 
 from urllib.parse import quote
 
@@ -11,7 +11,7 @@ from dashboard.slo.evaluation import BINS, IN_A_ROW
 
 SLO_KIND = "slo"
 COLLECTOR_KIND = "collector"
-# So many times the promise is worth waking somebody for.
+# From this multiple of the SLO on, a violation is critical.
 CRITICAL = 2.0
 
 
@@ -47,7 +47,7 @@ def restored(slo: Slo, since_ms: int, end_ms: int) -> Event:
 
 
 def taken_back(slo: Slo, since_ms: int, end_ms: int, who: str) -> Event:
-    """Nothing got better, but nobody needs to wait for it any more."""
+    """Ends the violation because the SLO was withdrawn, not because the latency got better."""
     return _over(
         slo,
         since_ms,
@@ -99,5 +99,5 @@ def _page(job_id: str) -> str:
 
 
 def _ms(ms: float) -> str:
-    """Three digits that count: a promise of half a millisecond is not one of none."""
+    """Three significant digits: an SLO of 0.5 ms must not read as 0."""
     return f"{ms:.0f}" if ms >= 100 else f"{ms:.3g}"

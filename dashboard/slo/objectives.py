@@ -1,4 +1,4 @@
-"""Promising a latency, and taking the promise back. Each change is in the audit."""
+"""Sets and withdraws a job's SLO. Each change is in the audit."""
 
 import time
 from typing import Any
@@ -18,7 +18,7 @@ class ChangedMeanwhile(Exception):
 
 
 def as_dict(slo: Slo | None) -> dict[str, Any]:
-    """Version 0 is that of no promise, whether there never was one or it was taken back."""
+    """Version 0 means no SLO: there never was one, or it was withdrawn."""
     if slo is None or slo.p99_ms is None:
         return {"p99_ms": None, "version": 0}
     return {"p99_ms": slo.p99_ms, "version": slo.version}
@@ -27,7 +27,7 @@ def as_dict(slo: Slo | None) -> dict[str, Any]:
 def put(job_id: str, p99_ms: float | None, version: int, who: str, reason: str) -> dict[str, Any]:
     """Raises `Job.DoesNotExist`, or `ChangedMeanwhile` where `version` is not the latest."""
     with transaction.atomic():
-        # The job and not the SLO is locked: of that there may be none yet.
+        # Locks the job and not the SLO, because there may be no row of the SLO yet.
         job = Job.objects.select_for_update().get(pk=job_id)
         slo = Slo.objects.filter(job=job).first()
         before = as_dict(slo)

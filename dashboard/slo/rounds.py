@@ -1,8 +1,9 @@
-"""What the worker does every second with what jobs announced: one query each for promises and for
-runs, and a read of frames for the few jobs that are near their promise.
+"""The worker's SLO round, every second: evaluates SLOs and finds lost jobs, from announcements.
 
-What was judged and told is in the database, so a worker that starts anew neither repeats nor
-forgets it; and it is written only where it is still as it was read, so two workers tell it once.
+It needs one query for SLOs, one for runs, and frames only of the few jobs with a bin above their
+SLO. Evaluations and reported losses are in the database, so a restarted worker neither repeats nor
+forgets one; updates apply only if the row is unchanged since it was read, so that of two workers
+only one sends the alert.
 """
 
 import asyncio
@@ -57,13 +58,13 @@ class Judge:
                 _note(case, p99s.get(case.slo.pk))
 
     def store_away(self) -> None:
-        """What is read next may be old."""
+        """The store does not answer: heartbeats read after the outage may be old."""
         self._sureness.reset()
 
 
 @cache
 def the_judge() -> Judge:
-    """Of this process."""
+    """The judge of this process."""
     return Judge()
 
 
@@ -75,7 +76,7 @@ async def _read(store: Store, near: Sequence[Case]) -> dict[int, float | None]:
 
 
 def _cases(slos: Iterable[Slo], announced: Mapping[str, Announcement], now_ms: int) -> list[Case]:
-    """Those to be judged now: of running jobs that completed a bin since."""
+    """The SLOs to evaluate now: those of running jobs with a bin completed since the last time."""
     found = []
     for slo in slos:
         said = announced.get(slo.job_id)
@@ -90,8 +91,8 @@ def _cases(slos: Iterable[Slo], announced: Mapping[str, Announcement], now_ms: i
 
 
 async def _p99_ms(store: Store, case: Case) -> float | None:
-    """Of all records of the minute: from merged buckets, never averaged. As in the bins that the
-    job tells, those of its warm-up are left out."""
+    """The p99 of all records of the minute, from merged buckets and never averaged. Warm-up is
+    left out, as in the bins that the job reports."""
     stream = keys.frames(case.slo.job_id)
     stored = await store.entries(stream, case.minute.start_ms, case.minute.end_ms)
     frames, _ = await asyncio.to_thread(windows.read, stored)
@@ -106,7 +107,7 @@ def _note(case: Case, p99_ms: float | None) -> None:
     after = evaluation.judged(before, case.minute, case.promised_ms, p99_ms)
     if after == before:
         return
-    # Only of the promise that was judged: an operator may have changed it in between.
+    # Update only the SLO that was evaluated: an operator may have changed it in between.
     judged = Slo.objects.filter(pk=slo.pk, version=slo.version, judged_ms=before.judged_ms)
     changes = {
         "judged_ms": after.judged_ms,

@@ -2,14 +2,14 @@
 
 switches        what operators ask: checked, numbered, audited
 documents       what is asked of a job, as its control document in Redis
-errands         has a worker steer a job at once
-status          where a setting stands, from what the job's frames say
+errands         asks the workers to steer a job immediately
+status          the state of a setting, from what the job's frames report
 controllers     runs controllers: windows in, decisions out
 effects         percentiles before against after
-failures        what one job throws is kept to it
-computed        the part of cards that needs windows: made in the worker, kept in Redis
-card_rounds     when the worker makes it, and for which jobs
-cards           all of it, as the job page shows it
-notifications   what others are told of
+failures        an exception of one job must not stop the others
+computed        the part of cards that needs windows: computed in the worker, kept in Redis
+card_rounds     when the worker computes it, and for which jobs
+cards           whole cards, as the job page shows them
+notifications   changes of a technique's state as alert events
 rounds          what the worker does every second
 """

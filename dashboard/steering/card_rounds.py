@@ -1,5 +1,5 @@
-"""Computes technique cards in the worker: for jobs of which something is asked, and for those whose
-cards somebody looks at."""
+"""Computes technique cards in the worker: for jobs with a technique switched on, and for jobs whose
+cards are open in a browser."""
 
 import time
 from collections.abc import Callable, Collection
@@ -15,7 +15,7 @@ from dashboard.worker.job_leases import Leases
 from dashboard.worker.loop import run
 
 EVERY_MS = 5_000
-# Of each second; cards that were not computed in it are the first of the next.
+# The time for cards in each second; cards left out are first in the next.
 ROUND_S = 0.2
 
 
@@ -35,19 +35,19 @@ class CardRounds:
         self._computed_ms: dict[str, int] = {}
 
     def hurry(self, job_id: str) -> None:
-        """Something changed: the job's cards are computed in the next round."""
+        """Has the job's cards computed in the next round, because something changed."""
         self._computed_ms.pop(job_id, None)
 
     def round(self, store: Store, steered: Collection[str], now_ms: int) -> None:
-        """Those computed the longest ago first, until the time is up. The histories of `steered`
-        have been read."""
+        """Computes due cards, oldest first, until the time is up. The histories of `steered` must
+        have been read already."""
         wanted = {*steered, *filter(self._leases.holds, run(store.wanted_cards()))}
         self._effects.forget_all_but(wanted)
         self._computed_ms = {j: ms for j, ms in self._computed_ms.items() if j in wanted}
         due = [j for j in wanted if now_ms - self._computed_ms.get(j, 0) >= EVERY_MS]
         until_s = self._clock_s() + ROUND_S
         for number, job_id in enumerate(sorted(due, key=lambda j: self._computed_ms.get(j, 0))):
-            # One at least, or a worker with too much to do would never do any.
+            # At least one per round, or an overloaded worker would never get to any.
             if number and self._clock_s() > until_s:
                 return
             self._computed_ms[job_id] = now_ms

@@ -14,7 +14,7 @@ from techniques.model import Mode, Option, Technique
 
 
 def cards(job: Job, computed: Computed, names: Iterable[str] | None = None) -> list[dict[str, Any]]:
-    """One per technique of the registry, or of those named, by title."""
+    """Returns a card per technique of the registry, or of `names`, ordered by title."""
     settings = {each.technique: each for each in job.techniques.all()}
     known = registry().techniques
     chosen = sorted(
@@ -28,7 +28,7 @@ def _card(
     technique: Technique, setting: TechniqueSetting | None, computed: Computed
 ) -> dict[str, Any]:
     part = computed.of(technique.name)
-    # What was computed for another setting tells nothing about this one.
+    # A result computed for another version of the setting does not belong to this one.
     is_of_setting = part.version == (setting.version if setting else 0)
     decided = _decided(setting)
     return {

@@ -1,4 +1,4 @@
-"""Which jobs are one cluster, and for how long a decision for all of them holds."""
+"""Which jobs form a cluster, and until when a decision for all of them holds."""
 
 from collections.abc import Iterable
 
@@ -9,10 +9,10 @@ LABEL = "cluster:"
 
 
 def labels_of(job_ids: Iterable[str]) -> dict[str, str]:
-    """The label of each job: its own name where it has no tag for one."""
+    """The cluster label of each job; its own id if it has no `cluster:` tag."""
     labels = {job_id: job_id for job_id in job_ids}
     tags = Tag.objects.filter(job_id__in=labels, name__startswith=LABEL)
-    # The first by name counts where somebody put on several.
+    # If a job has several such tags, the first by name counts.
     for tag in tags.order_by("-name"):
         labels[tag.job_id] = tag.name
     return labels

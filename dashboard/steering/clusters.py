@@ -2,8 +2,8 @@
 
 A *cluster* is a technique and a label: all jobs that carry the tag `cluster:<name>` and for which
 the technique is switched on. A job without such a tag is a cluster of its own. One worker decides
-for all jobs of a cluster, whoever's they are, and renews one lease for them: when it is gone, or
-cannot decide, none of them holds its part of the decision any longer.
+for all jobs of a cluster, also for those of other workers, and renews one lease for them: when it
+dies or cannot decide, the decision ends for all of them.
 """
 
 from collections.abc import Mapping, Sequence
@@ -34,7 +34,7 @@ class Cluster:
 
     @property
     def key(self) -> str:
-        """By which one of the workers has it, as they have jobs."""
+        """The key by which one worker owns the cluster, in the same way as a job id."""
         return f"{self.technique}/{self.label}"
 
     @property
@@ -43,7 +43,7 @@ class Cluster:
 
 
 class Clusters:
-    """Of one process. `others` are the histories of jobs that another worker looks after."""
+    """Decides for the clusters of this process. `others`: histories of other workers' jobs."""
 
     def __init__(
         self, leases: Leases, histories: Histories, failures: Failures, others: Histories
@@ -55,7 +55,7 @@ class Clusters:
         self._looked_ms: dict[str, int] = {}
 
     def round(self, store: Store, now_ms: int) -> list[str]:
-        """The jobs for which there is a new decision."""
+        """Lets controllers decide; returns the jobs with a new decision."""
         ours = [each for each in found() if self._leases.holds(each.key)]
         self._looked_ms = {
             each.key: ms for each in ours if (ms := self._looked_ms.get(each.key)) is not None
@@ -83,7 +83,7 @@ class Clusters:
         if running and is_due:
             decided = _decide(cluster.technique, running, now_ms)
             self._looked_ms[cluster.key] = now_ms
-        # Last: a controller that throws does not renew what it decided before.
+        # Renew last: if the controller throws, its earlier decision must expire.
         cluster_lease.renew(cluster.technique, cluster.label, now_ms)
         return decided
 
@@ -92,7 +92,7 @@ class Clusters:
 
 
 def found() -> list[Cluster]:
-    """All clusters of which something is asked, each with its settings in the order of jobs."""
+    """All clusters with a technique switched on, each with its settings ordered by job."""
     names = [name for name, each in registry().techniques.items() if each.scope == Scope.CLUSTER]
     if not names:
         return []
@@ -110,7 +110,7 @@ def _decide(
     running: Mapping[str, tuple[TechniqueSetting, Newest, View]],
     now_ms: int,
 ) -> list[str]:
-    """All of a decision is written down, or nothing of it."""
+    """Writes the decisions of all jobs in one transaction; returns the jobs with a new one."""
     past = {
         job_id: controllers.past(setting, newest.run_id)
         for job_id, (setting, newest, _) in running.items()

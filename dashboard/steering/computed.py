@@ -1,8 +1,8 @@
 """The part of technique cards that the worker computes: what needs the job's windows.
 
 Per technique: whether its conditions hold, its figure and its effect, with the version of the
-setting that they are of. It goes through the store as JSON; the server only adds what the database
-says.
+setting for which they were computed. The worker stores it as JSON; the server only adds what is in
+the database.
 """
 
 import json
@@ -17,7 +17,7 @@ from dashboard.store import Store, StoreUnavailable
 from techniques.model import Conditions, Mode
 from techniques.view import View
 
-# A worker that is gone must not be believed for longer.
+# How long a result is shown after its worker is gone.
 LASTING_S = 60
 
 NOT_YET = Conditions(None, "the worker has not looked at this job yet")
@@ -27,7 +27,7 @@ AWAY = Conditions(None, "Redis does not answer now")
 
 @dataclass(frozen=True)
 class Part:
-    """Of one technique's card. `version` is of the setting that figure and effect belong to."""
+    """The part of one card. `version`: of the setting that figure and effect belong to."""
 
     conditions: Mapping[str, Any]
     figure: Mapping[str, Any] | None = None
@@ -37,7 +37,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Computed:
-    """`failure` is what went wrong with this job in the worker's round."""
+    """The parts of a job's cards. `failure`: the error of this job in the worker's last round."""
 
     computed_ms: int | None = None
     failure: str = ""
@@ -55,7 +55,7 @@ def compute(
     effects: Mapping[str, Mapping[str, Any] | None],
     now_ms: int,
 ) -> Computed:
-    """`view` is None where nothing of the job is known."""
+    """`view` is None if there is no data of the job."""
     by_name = {setting.technique: setting for setting in settings}
     names = registry().techniques
     parts = {name: _part(name, view, by_name.get(name), effects.get(name)) for name in names}
@@ -89,7 +89,7 @@ def encode(computed: Computed) -> bytes:
 
 
 def decode(data: bytes | None) -> Computed:
-    """What another version of Curtail wrote reads as if nothing were computed."""
+    """Data written by another version of Curtail is treated as not computed yet."""
     try:
         told = json.loads(data or b"")
         parts = {name: Part(**part) for name, part in told["parts"].items()}
@@ -99,7 +99,7 @@ def decode(data: bytes | None) -> Computed:
 
 
 async def told(store: Store, job_id: str) -> Computed:
-    """What the worker computed last; asking for it keeps the worker computing."""
+    """Returns what the worker computed last, and asks it to continue for this job."""
     try:
         await store.want_cards(job_id, LASTING_S)
         return decode(await store.cards(job_id))

@@ -1,4 +1,4 @@
-"""Runs controllers: windows in, decisions out. What one of them gets wrong stays with it."""
+"""Runs controllers: windows in, decisions out."""
 
 import logging
 from dataclasses import asdict
@@ -33,16 +33,16 @@ def figure(technique: str, view: View, decided: TechniqueDecision | None) -> Fig
 
 
 def decide(setting: TechniqueSetting, view: View, run: str, now_ms: int) -> bool:
-    """Writes a decision down where it differs from the one before, and says whether it did. `run`
-    is the job's. Whatever the controller throws is the caller's to keep to this job."""
+    """Lets the controller decide and stores the decision if it is new; returns whether it was.
+    `run` is the job's run id. The caller must catch what the controller throws."""
     controller = registry().controller(setting.technique)
     decision = controller.decide(view, given(setting), past(setting, run))
     return decision is not None and keep(setting, decision, now_ms)
 
 
 def keep(setting: TechniqueSetting, decision: Decision, now_ms: int) -> bool:
-    """Writes a decision down where it differs from the one before, and says whether it did. Raises
-    `SettingFault` where it is not what the technique says that its settings are."""
+    """Stores a decision if it differs from the one before; returns whether it did. Raises
+    `SettingFault` if its settings are not those that the technique declares."""
     registry().techniques[setting.technique].settings.check(decision.settings)
     before = documents.latest_decision(setting.job_id, setting.technique, setting.changed_ms)
     return not _is_same(before, decision) and _write(setting, decision, now_ms)
@@ -80,10 +80,10 @@ def _write(setting: TechniqueSetting, decision: Decision, now_ms: int) -> bool:
     job = Job.objects.select_for_update().get(pk=setting.job_id)
     fresh = TechniqueSetting.objects.filter(pk=setting.pk, version=setting.version)
     if not fresh.exists():
-        return False  # an operator was faster: the next round decides on what was asked then
+        return False  # an operator changed the setting: the next round decides for the new one
     before = documents.latest_decision(setting.job_id, setting.technique, setting.changed_ms)
     if _is_same(before, decision):
-        return False  # the worker that had the job before us decided the same
+        return False  # the job's previous worker stored the same decision
     TechniqueDecision.objects.create(
         job=job,
         technique=setting.technique,

@@ -35,14 +35,14 @@ async def write(store: Store, job_id: str, written: Control) -> None:
 
 
 def _is_asked(setting: TechniqueSetting) -> bool:
-    # A technique may be gone from this server while a setting of it is still there: that is off.
+    # A setting whose technique is no longer installed on this server counts as off.
     return setting.mode != Mode.OFF and setting.technique in registry().techniques
 
 
 def _wanted(setting: TechniqueSetting, now_ms: int) -> Wanted:
     technique = registry().techniques[setting.technique]
     decided = latest_decision(setting.job_id, setting.technique, setting.changed_ms)
-    # What was decided for a whole cluster holds for all of its jobs or for none.
+    # A decision for a cluster holds for all of its jobs or for none.
     holds = technique.scope == Scope.JOB or cluster_lease.holds(setting, now_ms)
     return Wanted(
         # Without a decision there is nothing to act on yet.
@@ -54,10 +54,10 @@ def _wanted(setting: TechniqueSetting, now_ms: int) -> Wanted:
 
 
 def latest_decision(job_id: str, technique: str, since_ms: int) -> TechniqueDecision | None:
-    # What its controller remembers may be long, and is read by few.
+    # The controller's memory may be long, and few callers read it.
     return decisions(job_id, technique, since_ms).defer("memory").first()
 
 
 def decisions(job_id: str, technique: str, since_ms: int) -> QuerySet[TechniqueDecision]:
-    """Newest first. Those before the operator's last change were made on other terms."""
+    """Decisions, newest first. `since_ms`: earlier ones were made for another setting."""
     return TechniqueDecision.objects.filter(job_id=job_id, technique=technique, at_ms__gte=since_ms)

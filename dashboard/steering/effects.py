@@ -11,12 +11,12 @@ from dashboard.store import Store
 from techniques.effect import BLOCK_MS, ratio
 
 LOOKS_BACK_MS = 300_000
-# The change itself, files it rewrites and backlogs it leaves, is no part of its effect.
+# Not counted after a change: rewriting files and working off the backlog is not its effect.
 SETTLES_MS = 10_000
-# A frame may come this late: its block is read only when it must be there.
+# Frames may arrive this late: a block is read only when all of its frames must be there.
 LATE_MS = 2_000
 
-# What blocks take of a frame.
+# The parts of a frame that blocks need.
 NEEDS = wire.Only(
     sections=frozenset((wire.LATENCY, wire.BATCHES, wire.STAMPED, wire.WARMING_UP)),
     metrics=frozenset(),
@@ -27,7 +27,7 @@ BlockRow = Mapping[str, float]
 
 @dataclass(frozen=True)
 class _Since:
-    """Whole blocks of a job, from the first to the second time."""
+    """The whole blocks of a job from `start_ms` to `end_ms`."""
 
     start_ms: int
     end_ms: int
@@ -35,7 +35,7 @@ class _Since:
 
 
 class Effects:
-    """Keeps the blocks since techniques were applied: every frame of a job is read once."""
+    """Caches the blocks since a technique was applied, so that every frame is read only once."""
 
     def __init__(self) -> None:
         self._since: dict[str, _Since] = {}
@@ -70,7 +70,7 @@ class Effects:
 
 
 async def before(store: Store, job_id: str, applied_ms: int) -> list[BlockRow]:
-    """Kept with the setting: the stream forgets after an hour."""
+    """The blocks before the change. Stored with the setting: streams keep only an hour."""
     return await _between(store, job_id, applied_ms - LOOKS_BACK_MS, applied_ms)
 
 
@@ -85,7 +85,7 @@ def compared(first: Sequence[BlockRow], second: Sequence[BlockRow]) -> dict[str,
 
 
 def _summary(found: Sequence[BlockRow]) -> dict[str, float]:
-    """Means over blocks, as the ratios are."""
+    """The range and the mean percentiles over blocks, which the ratios compare too."""
     means = {name: sum(block[name] for block in found) / len(found) for name in blocks.PERCENTILES}
     return {
         "start_ms": found[0]["start_ms"],

@@ -1,4 +1,4 @@
-"""What a server asks of the workers at once, instead of waiting for their next tick."""
+"""Lets the server ask the workers for something immediately instead of at their next tick."""
 
 import logging
 
@@ -8,12 +8,12 @@ from dashboard.celery_app import app
 
 log = logging.getLogger(__name__)
 
-# By then a tick has done it.
+# A request older than this is dropped: by then a regular tick has done the work.
 EXPIRES_S = 10
 
 
 def steer_soon(job_id: str) -> None:
-    """Every worker hears of it, and the one whose job it is decides without waiting for a tick."""
+    """Sent to every worker; the one that owns the job decides without waiting for its tick."""
     try:
         app.send_task("dashboard.tasks.steer_job", (job_id,), expires=EXPIRES_S, retry=False)
     except OperationalError as error:

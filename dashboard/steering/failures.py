@@ -1,4 +1,4 @@
-"""What went wrong with a job stays with that job: it is logged, counted and said on its cards."""
+"""Errors of one job do not stop the others: they are logged, counted and shown on its cards."""
 
 import logging
 from collections import Counter
@@ -17,8 +17,8 @@ class Failures:
 
     @contextmanager
     def kept_to(self, *job_ids: str) -> Iterator[None]:
-        """Goes on with what comes after, whatever is thrown inside; only a store that is away ends
-        the round, for every job alike."""
+        """Catches and records whatever is thrown inside, except `StoreUnavailable`, which ends the
+        round for all jobs."""
         try:
             yield
         except StoreUnavailable:
@@ -33,7 +33,7 @@ class Failures:
         return self._counts[job_id]
 
     def latest(self, job_id: str) -> str:
-        """Of the round that is under way, "" where nothing failed in it."""
+        """The job's latest error in this round, "" if there was none."""
         return self._said.get(job_id, "")
 
     def begin_round(self, job_ids: Collection[str]) -> None:

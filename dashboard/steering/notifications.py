@@ -1,4 +1,4 @@
-"""What others are told of when a job's word on a technique changes."""
+"""The alert event when the state that a job reports for a technique changes."""
 
 from urllib.parse import quote
 
@@ -27,7 +27,7 @@ def event(setting: TechniqueSetting, found: Status, now_ms: int) -> Event | None
         severity=severity,
         title=f"{title} {verb}",
         explanation=found.because or f"The job says that it holds what {setting.by} asked for.",
-        # A refusal begins now; what is applied ends what was asked for then.
+        # A refusal begins now; "applied" is the end of what began when it was asked for.
         onset_ms=setting.changed_ms if kind == Type.TECHNIQUE_APPLIED else now_ms,
         end_ms=now_ms if kind == Type.TECHNIQUE_APPLIED else None,
         evidence={"mode": str(setting.mode), "asked_by": setting.by, "options": setting.options},

@@ -15,7 +15,7 @@ def registry() -> Registry:
 
 
 def options(technique: Technique, held: Mapping[str, object]) -> dict[str, Scalar]:
-    """What was asked once, for the technique as it is now: options that it no longer has are left
-    out, those that it did not have then are as usual."""
+    """Converts stored options for the present version of the technique: drops options that it no
+    longer has and adds new ones with their defaults."""
     names = {option.name for option in technique.options}
     return checked(technique.options, {name: held[name] for name in held if name in names})

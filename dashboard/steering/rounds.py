@@ -1,8 +1,8 @@
-"""What the worker does every second for the jobs that are its own and of which something is asked.
+"""The worker's steering round, every second, for its own jobs that have a technique switched on.
 
-First what is asked is renewed, then it reads what the jobs say, lets controllers decide, and last
-computes cards: a lease must not run out because another job has much to read. Whatever is thrown
-on the way is kept to the job that it was thrown for.
+It renews the control documents, reads the jobs' new frames, lets controllers decide and last
+computes cards. Renewing is first because a lease must not expire while another job's data is read.
+An exception affects only the job for which it was thrown.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -27,15 +27,15 @@ from dashboard.worker.job_leases import Leases, the_leases
 from dashboard.worker.loop import run
 from techniques.model import Mode, Scope
 
-# A job whose newest frame is older does not run.
+# A job whose newest frame is older counts as not running.
 NEWEST_MS = 3_000
 DECIDES_EVERY_MS = 5_000
-# Two minutes of a job take a while to read where they are new: the lease is renewed in between.
+# Jobs read at once: reading two minutes of new jobs takes a while, and leases need renewal.
 READ_AT_ONCE = 10
 
 
 class Steering:
-    """Of one process, which keeps between rounds when its controllers looked last."""
+    """The steering of one process. Between rounds it keeps when each controller ran last."""
 
     def __init__(self, leases: Leases, histories: Histories) -> None:
         self._leases = leases
@@ -43,7 +43,7 @@ class Steering:
         self.failures = Failures()
         self._cards = CardRounds(leases, histories, self.failures)
         self._clusters = Clusters(leases, histories, self.failures, histories.empty())
-        # By setting and its version.
+        # When the controller ran last, by setting and its version.
         self._looked_ms: dict[tuple[int, int], int] = {}
 
     def round(self, store: Store, now_ms: int) -> None:
@@ -66,7 +66,7 @@ class Steering:
         self._cards.round(store, ours, now_ms)
 
     def job(self, store: Store, job_id: str, now_ms: int) -> None:
-        """One job, at once: somebody has just switched something."""
+        """Steers one job immediately, because an operator has just changed something."""
         ours = self._ours(store, TechniqueSetting.objects.filter(job_id=job_id))
         if job_id in ours:
             self._histories.read(store, [job_id], now_ms)
@@ -78,7 +78,7 @@ class Steering:
     ) -> dict[str, list[TechniqueSetting]]:
         by_job: dict[str, list[TechniqueSetting]] = {}
         for setting in settings:
-            # What is off and known to be off needs no round.
+            # Settings that are off, and that the job reports as off, need no round.
             if setting.mode != Mode.OFF or setting.stand != Stand.OFF:
                 by_job.setdefault(setting.job_id, []).append(setting)
         self._keep_leases(store)
@@ -103,14 +103,14 @@ class Steering:
                 self._note(store, setting, newest, now_ms)
         if newest is None:
             return
-        # Every one of them, not only up to the first that decides anew.
+        # A list, because `any` on a generator would stop at the first new decision.
         decided = [self._decide(setting, newest, now_ms) for setting in settings]
         if any(decided):
             self._renew(store, job_id, now_ms)
             self._cards.hurry(job_id)
 
     def _decide(self, setting: TechniqueSetting, newest: Newest, now_ms: int) -> bool:
-        """Whether there is a new decision."""
+        """Lets the controller decide if it is due; returns whether there is a new decision."""
         with self.failures.kept_to(setting.job_id):
             view = self._histories.view(setting.job_id)
             if view is not None and self._is_due(setting, now_ms):
@@ -125,13 +125,13 @@ class Steering:
         looked_ms = self._looked_ms.get((setting.pk, setting.version))
         if looked_ms is None or now_ms - looked_ms >= DECIDES_EVERY_MS:
             return True
-        # Until there is a decision there is nothing to act on: each round asks for the first.
+        # Without a decision there is nothing to act on, so try for the first one every round.
         found = documents.decisions(setting.job_id, setting.technique, setting.changed_ms)
         return not found.exists()
 
     def _renew(self, store: Store, job_id: str, now_ms: int) -> None:
         document = documents.document(job_id, now_ms)
-        # Last thing before it is sent: what an earlier owner read may be older than what is there.
+        # Check the lease directly before writing: a former owner could overwrite a newer document.
         if self._leases.holds(job_id):
             run(documents.write(store, job_id, document))
 
@@ -150,8 +150,8 @@ class Steering:
         if found.stand == Stand.APPLIED and setting.applied_ms is None and setting.mode == Mode.ACT:
             changes["applied_ms"] = now_ms
             changes["before"] = run(effects.before(store, setting.job_id, now_ms))
-        # Only of the setting that we judged: an operator may have switched in between, or another
-        # worker, to which the job went, told of it before us.
+        # Update only the row that we read: an operator may have changed it in between, or the
+        # job's new worker may have reported the change already.
         judged = TechniqueSetting.objects.filter(
             pk=setting.pk, version=setting.version, stand=setting.stand, because=setting.because
         )
@@ -159,7 +159,7 @@ class Steering:
             changed = judged.update(**changes) and found.stand != setting.stand
             if changed and (event := notifications.event(setting, found, now_ms)):
                 outbox.publish(event)
-        # For the controller that decides next.
+        # The controller that decides next reads these.
         setting.stand, setting.because = found.stand, found.because
 
     def _forget(self, ours: Mapping[str, Sequence[TechniqueSetting]]) -> None:
@@ -169,7 +169,7 @@ class Steering:
 
 @cache
 def the_steering() -> Steering:
-    """Of this process; made by its first tick, which with Celery comes after the fork."""
+    """The steering of this process, created by its first tick: with Celery, after the fork."""
     return Steering(the_leases(), the_histories())
 
 

@@ -1,4 +1,4 @@
-"""Where a setting stands, from what the job's frames say: what is true, not what was asked."""
+"""The state of a setting, from what the job's frames report and not from what was asked."""
 
 from dataclasses import dataclass
 
@@ -11,7 +11,7 @@ _STANDS = {
     State.ASKED: Stand.ASKED,
     State.APPLIED: Stand.APPLIED,
     State.REFUSED: Stand.REFUSED,
-    # Back to the defaults because nobody renewed it: it is being asked again.
+    # The job went back to its defaults because the lease expired: the setting is sent again.
     State.LAPSED: Stand.ASKED,
 }
 
@@ -23,7 +23,7 @@ class Status:
 
 
 def status(setting: TechniqueSetting, asked: Asked | None, is_running: bool) -> Status:
-    """`asked` is of the job's newest frame."""
+    """`asked` is from the job's newest frame."""
     if not is_running:
         stand = Stand.OFF if setting.mode == Mode.OFF else Stand.ASKED
         return Status(stand, "the job is not running")

@@ -16,7 +16,7 @@ from techniques.options import checked
 
 
 class Outdated(Exception):
-    """Somebody changed the setting since the operator looked."""
+    """The setting was changed after the operator loaded it."""
 
 
 @dataclass(frozen=True)
@@ -29,9 +29,9 @@ class Switch:
 
 @transaction.atomic
 def switch(job: Job, name: str, asked: Switch, who: str, now_ms: int) -> TechniqueSetting:
-    """Raises `Outdated` or `OptionFault`; KeyError for a technique that there is not."""
+    """Raises `Outdated` or `OptionFault`; KeyError for an unknown technique."""
     options = checked(registry().techniques[name].options, asked.options)
-    # The row of the job serialises operators and workers where SQLite's one writer does not.
+    # Locking the job's row serialises operators and workers (SQLite has one writer anyway).
     Job.objects.select_for_update().get(pk=job.pk)
     setting = TechniqueSetting.objects.filter(job=job, technique=name).first()
     if setting is None:
@@ -72,8 +72,8 @@ def _advised(setting: TechniqueSetting) -> TechniqueDecision | None:
 
 
 def _take_over(advised: TechniqueDecision, now_ms: int) -> None:
-    """What was advised is acted on until the controller decides anew: it is what the operator saw
-    and agreed to. What the controller remembered of advising stays behind."""
+    """Acts on the advised decision until the controller decides again: it is what the operator saw
+    and agreed to. The controller's memory from *advise* is not taken over."""
     TechniqueDecision.objects.create(
         job_id=advised.job_id,
         technique=advised.technique,

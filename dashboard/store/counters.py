@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from threading import Lock
 
-# A flood of names must not fill the memory; to begin anew is the lesser evil.
+# Too many names must not fill the memory; starting from zero again is the lesser evil.
 MOST_NAMES = 10_000
 
 

@@ -1,4 +1,4 @@
-"""Streams in this process's memory, for tests of what stands on a store."""
+"""A store in this process's memory, for tests of code that uses a store."""
 
 import asyncio
 import time

@@ -1,5 +1,5 @@
-"""Who holds which shard, in this process's memory: what the script of `dashboard.store.redis` does,
-for tests of what stands on leases."""
+"""Shard leases in this process's memory, for tests: does the same as the script of
+`dashboard.store.redis`."""
 
 import math
 import time

@@ -1,4 +1,4 @@
-"""Streams in Redis: the server side's only door to them."""
+"""The store in Redis: the server side's only access to the streams."""
 
 import asyncio
 from collections.abc import Awaitable, Iterable, Mapping, Sequence
@@ -18,7 +18,7 @@ T = TypeVar("T")
 CONNECT_TIMEOUT_S = 2.0
 REPLY_TIMEOUT_S = 5.0
 READ_AT_ONCE = 2_000
-# Long enough for a job that restarts to find it; renewed every second while something is on.
+# Long enough for a restarted job to find it; renewed every second while a technique is on.
 CONTROL_RETENTION_MS = 86_400_000
 # The dashboard's own keys, beside those that it shares with collectors.
 WORKER = "curtail:worker"
@@ -31,7 +31,7 @@ CARDS = "curtail:cards:"
 WANTED = "curtail:cards-wanted"
 DAY_MS = 86_400_000
 
-# One script, so that no two workers come to think that they hold the same. A shard's value is
+# One script and so atomic: two workers can never hold the same shard. A shard's value is
 # "until since owner", by the clock of Redis.
 HOLD = """
 local time = redis.call('TIME')
@@ -96,7 +96,7 @@ class RedisStore:
         for job_id in job_ids:
             pipeline.hgetall(keys.job(job_id.decode(errors="replace")))
         hashes = await self._reply(pipeline.execute())
-        # Hundreds of pulses take a while to read: pages must not wait for it.
+        # Hundreds of pulses take a while to decode: in a thread, so that pages do not wait for it.
         return await asyncio.to_thread(_readable, hashes)
 
     async def running(self, since_ms: int) -> Sequence[str]:
@@ -254,12 +254,12 @@ def _readable(hashes: Iterable[Mapping[bytes, bytes]]) -> list[Announcement]:
         try:
             found.append(from_hash(values))
         except Garbled:
-            continue  # written by something else, or by a Curtail to come
+            continue  # written by another program or by a newer Curtail
     return found
 
 
 def _entry(entry_id: bytes, fields: Mapping[bytes, bytes] | None) -> Entry:
-    # An entry without our field is somebody else's: it decodes to nothing and is counted there.
+    # An entry without our field is not ours: its empty payload is counted as unreadable later.
     return Entry(int(entry_id.split(b"-")[0]), (fields or {}).get(keys.PAYLOAD, b""))
 
 

@@ -10,7 +10,7 @@ register = template.Library()
 
 @register.simple_tag
 def module(name: str) -> SafeString:
-    """A module of ours, with all that it imports named at once."""
+    """The script tag of an ES module, with preload tags for everything that it imports."""
     links = format_html_join(
         "\n  ",
         '<link rel="modulepreload" href="{}">',

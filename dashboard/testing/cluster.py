@@ -22,12 +22,12 @@ from dashboard.testing.running import Running
 
 MASTER_HOST = "127.0.0.1"
 START_S = 90
-# By which a task can tell where it runs.
+# The variable by which a task knows on which host it runs.
 HOST_VARIABLE = "CURTAIL_TEST_HOST"
 DAEMON_MB = 128
 # Spark refuses executors of less than 450 MB.
 EXECUTOR_MB = 512
-# What master and workers do is little: the better compiler would only take cores from the tests.
+# Master and workers do little: the optimising JIT would only take cores from the tests.
 DAEMON_JAVA_OPTIONS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 
 
@@ -44,7 +44,7 @@ class Cluster:
 
     @property
     def spark_options(self) -> dict[str, str]:
-        """For a driver on this machine: one executor of one core on every host."""
+        """Spark options for a driver on this machine: one executor with one core on every host."""
         return {
             "spark.master": self.url,
             "spark.driver.host": MASTER_HOST,
@@ -52,13 +52,13 @@ class Cluster:
             "spark.executor.cores": "1",
             "spark.executor.memory": f"{EXECUTOR_MB}m",
             "spark.pyspark.python": sys.executable,
-            # No task before all are there, or the first batches would run on one host alone.
+            # Wait for all executors, or the first batches would run on one host alone.
             "spark.scheduler.minRegisteredResourcesRatio": "1.0",
             "spark.cores.max": str(len(self.workers)),
         }
 
     def executors(self) -> dict[str, int]:
-        """Executor id → process id, of those that live; for one application at a time."""
+        """Process ids of the living executors by executor id; for one application at a time."""
         found = {}
         for worker in self.workers:
             for pid in sessions.members(worker.running.pid):
@@ -113,7 +113,7 @@ def _daemon(
     env = programs.environ(
         os.environ,
         SPARK_HOME=str(home),
-        # Not what somebody has set up for their own cluster.
+        # Ignore the developer's own cluster configuration.
         SPARK_CONF_DIR=str(folder),
         SPARK_LOCAL_DIRS=str(folder / "local"),
         SPARK_DAEMON_MEMORY=f"{DAEMON_MB}m",

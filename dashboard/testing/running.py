@@ -15,7 +15,7 @@ END_S = 15.0
 
 
 class DidNotStart(Exception):
-    """With the last lines the program said."""
+    """The program did not start; the message has the last lines of its output."""
 
 
 class Running:
@@ -58,7 +58,7 @@ class Running:
         return "\n".join(self._log.read_text(errors="replace").splitlines()[-lines:])
 
     def end(self) -> None:
-        """Asks, then kills; returns when no process of its session is left."""
+        """Sends SIGTERM, later SIGKILL; returns when no process of its session is left."""
         if self.lives:
             os.kill(self._process.pid, signal.SIGTERM)
         deadline = time.monotonic() + END_S

@@ -57,7 +57,7 @@ class Stack:
     worker_pid: int
 
     def manage(self, command: str, *words: str) -> str:
-        """What a command of `manage.py` says, on this stack's database."""
+        """Runs a command of `manage.py` on this stack's database and returns its output."""
         return _manage(self.env, command, *words)
 
     def job(self, name: str, *words: str) -> Program:
@@ -78,7 +78,7 @@ def redis_server() -> Iterator[RedisServer]:
 
 @contextmanager
 def stack(**environment: str) -> Iterator[Stack]:
-    """`environment` is for all of it, jobs too."""
+    """Yields a running stack; `environment` is set for all of its programs, jobs too."""
     with ExitStack() as cleanup:
         data_dir = cleanup.enter_context(_folder())
         redis = RedisServer(data_dir)

@@ -1,4 +1,4 @@
-"""Turns large bodies away while they come in: Django would first write them to a disk."""
+"""Refuses large request bodies while they arrive: Django would first write them to disk."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
@@ -46,7 +46,7 @@ class LimitedBodies:
     async def _refuse(self, send: Send) -> None:
         said = problem(413, f"a body may have {self._most_bytes // 1024} KB")
         headers = [(name.lower().encode(), value.encode()) for name, value in said.items()]
-        # What was not read cannot be skipped: the connection ends with this.
+        # The rest of the body was not read, so the connection cannot be used again.
         headers.append((b"connection", b"close"))
         await send({"type": "http.response.start", "status": 413, "headers": headers})
         await send({"type": "http.response.body", "body": said.content})

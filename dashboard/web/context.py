@@ -1,4 +1,4 @@
-"""What every template knows."""
+"""Context variables of every template."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from dashboard.accounts.roles import Role, role_of
 
 
 def role(request: HttpRequest) -> dict[str, Any]:
-    """`role` is empty without a login. Controls hide by it; what may be done the API decides."""
+    """`role` is empty without a login. It only hides controls; permissions are the API's."""
     found = role_of(getattr(request, "user", AnonymousUser()))
     return {
         "role": found.value if found else "",

@@ -1,7 +1,7 @@
-"""Which ES modules a module needs, found in their own import lines.
+"""Which ES modules a module needs, found in their import lines.
 
-A browser finds the imports of a module when it has it: four rounds of requests for ours, if the
-page does not name them all at once.
+A browser learns a module's imports only after loading it: for ours that takes four rounds of
+requests, unless the page names all of them at once.
 """
 
 import re
@@ -16,7 +16,7 @@ IMPORT = re.compile(r'^\s*(?:import|export)\b[^"\';]*["\'](\.[^"\']+)["\']', re.
 
 @cache
 def needed_by(name: str) -> tuple[str, ...]:
-    """All that the static file `name` imports, itself or through others, nearest first."""
+    """All modules that the static file `name` imports, directly or not, nearest first."""
     found: list[str] = [name]
     for each in found:
         path = finders.find(each)

@@ -1,4 +1,4 @@
-"""For whoever watches the server: /healthz says that it lives, /readyz that it can work.
+"""Health checks for monitoring: /healthz says that the server runs, /readyz that it can work.
 
 Neither asks for a login, and neither says more than which part fails.
 """
@@ -35,7 +35,7 @@ async def ready(request: HttpRequest) -> JsonResponse:
 
 
 async def _database() -> bool | None:
-    # In a thread of its own: one that hangs must not hold up the end of this request.
+    # In a separate thread: a check that hangs must not delay the end of this request.
     return await _in_time(sync_to_async(_select, thread_sensitive=False)())
 
 
@@ -51,7 +51,7 @@ def _select() -> bool:
 
 
 async def _in_time(check: Awaitable[bool]) -> bool | None:
-    """None where there was no answer."""
+    """Returns the result of the check, None if there was no answer."""
     try:
         return await asyncio.wait_for(check, ANSWER_WITHIN_S)
     except (StoreUnavailable, TimeoutError):

@@ -1,13 +1,13 @@
-"""The windows that a job's page opens with: known to the server, so they are sent for at once."""
+"""The range that a job's page shows first: the server knows it, so the page can preload it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-# As the page's own (frontend/static/curtail/js/chart/view.js, ring.js).
+# The same values as in the page (frontend/static/curtail/js/chart/view.js, ring.js).
 SPANS_MS = (60_000, 300_000, 900_000)
 SPAN_MS = 300_000
 KEPT_MS = 900_000
-# Lines run out of the picture on the left.
+# A little more than is visible, so that lines do not begin inside the chart.
 MORE_MS = 2_000
 
 
@@ -19,7 +19,7 @@ class InitialRange:
 
 
 def initial_range(query: Mapping[str, str], last_seen_ms: int, now_ms: int) -> InitialRange:
-    """What will be in view: of a job that has fallen silent, its last windows and as much again."""
+    """The range in view; for a silent job it ends with its last windows."""
     asked = query.get("span", "")
     span_ms = int(asked) if asked in map(str, SPANS_MS) else SPAN_MS
     silent = last_seen_ms < now_ms - span_ms // 2

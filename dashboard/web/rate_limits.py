@@ -1,7 +1,7 @@
-"""How often is too often: counts in fixed windows, shared by all server processes through Redis.
+"""Rate limits: counts in fixed windows of time, shared by all server processes through Redis.
 
-While Redis is away each process counts for itself: nobody is locked out by that, and nobody may
-guess without end either.
+While Redis is away each process counts for itself: nobody is locked out by that, and guessing
+passwords is still limited.
 """
 
 import hashlib
@@ -17,7 +17,7 @@ from django.http import HttpRequest
 from dashboard.store import StoreUnavailable, the_store
 from dashboard.store.counters import Counters
 
-# An IPv6 subscriber has a network of at least this size, and with it addresses without end.
+# IPv6 clients are counted by network: a subscriber has at least this many addresses.
 IPV6_NETWORK = 64
 
 
@@ -30,7 +30,7 @@ class Limit:
 
 @dataclass(frozen=True)
 class Use:
-    """One use of what is limited, by whoever it is counted for."""
+    """One use of a limited operation, and the subject for which it is counted."""
 
     limit: Limit
     subject: str
@@ -41,7 +41,7 @@ LOGIN_ADDRESS = Limit("login-address", most=50, window_s=300)
 TOKEN_USES = Limit("token", most=600, window_s=60)
 TOKEN_ADDRESS = Limit("token-address", most=1_200, window_s=60)
 TOKEN_FAILURES = Limit("token-failures", most=20, window_s=60)
-# Each sends something to somebody else's server.
+# Each of these sends a request to another party's server.
 WEBHOOK_SENDS = Limit("webhook-sends", most=60, window_s=60)
 
 
@@ -49,14 +49,14 @@ class LimitReached(Exception):
     def __init__(self, use: Use, retry_after_s: int, first: bool) -> None:
         super().__init__(f"{use.limit.name}: more than {use.limit.most} in {use.limit.window_s} s")
         self.retry_after_s = retry_after_s
-        self.first = first  # the first one too many of its window
+        self.first = first  # whether this is the first use over the limit in its window
 
 
 _while_away = Counters()
 
 
 def count(*uses: Use, clock: Callable[[], float] = time.time) -> None:
-    """Counts first and asks then: many requests at once cannot all pass before the count."""
+    """Counts before checking the limit, so that simultaneous requests cannot all pass."""
     now_s = clock()
     for use, counted in zip(uses, _add(uses, 1, now_s), strict=True):
         limit = use.limit
@@ -66,12 +66,12 @@ def count(*uses: Use, clock: Callable[[], float] = time.time) -> None:
 
 
 def give_back(*uses: Use, clock: Callable[[], float] = time.time) -> None:
-    """What turned out to be right is not held against anybody."""
+    """Takes counted uses back, after a correct password for instance."""
     _add(uses, -1, clock())
 
 
 def address_of(request: HttpRequest) -> str:
-    """The client's address, as the ASGI server tells it; of IPv6 the network."""
+    """The client's address as the ASGI server reports it; for IPv6 its network."""
     text: str = request.META.get("REMOTE_ADDR") or ""
     try:
         address = ipaddress.ip_address(text.partition("%")[0])
@@ -94,6 +94,6 @@ def _add(uses: tuple[Use, ...], by: int, now_s: float) -> list[int]:
 
 
 def _name(use: Use, now_s: float) -> str:
-    # A subject may be anything that somebody typed: its hash is short and holds no separator.
+    # A subject may be any typed text: its hash is short and contains no separator.
     subject = hashlib.sha256(use.subject.encode(errors="replace")).hexdigest()[:32]
     return f"{use.limit.name}:{subject}:{int(now_s // use.limit.window_s)}"

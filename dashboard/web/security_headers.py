@@ -1,4 +1,4 @@
-"""What every answer tells the browser not to do."""
+"""Security headers of every response."""
 
 from collections.abc import Awaitable, Callable
 
@@ -34,7 +34,7 @@ Handler = Callable[[HttpRequest], HttpResponseBase | Awaitable[HttpResponseBase]
 
 @sync_and_async_middleware
 def security_headers(get_response: Handler) -> Handler:
-    """Beside Django's own: X-Content-Type-Options, Referrer-Policy, X-Frame-Options, COOP."""
+    """In addition to Django's: X-Content-Type-Options, Referrer-Policy, X-Frame-Options, COOP."""
     if iscoroutinefunction(get_response):
 
         async def answered(request: HttpRequest) -> HttpResponseBase:
@@ -55,6 +55,6 @@ def _with_headers(request: HttpRequest, response: HttpResponseBase) -> HttpRespo
     for name, value in HEADERS.items():
         response.headers.setdefault(name, value)
     if request.path_info.startswith("/api/"):
-        # Secrets are shown once; a cache would show them twice.
+        # Secrets are shown once; a cache could show them again.
         response.headers.setdefault("Cache-Control", "no-store")
     return response

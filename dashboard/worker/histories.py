@@ -1,9 +1,9 @@
-"""What this worker knows of its jobs: one history each, fed once a round, read by detection,
-controllers and cards.
+"""The histories of this worker's jobs: updated once a round, read by detection, controllers and
+cards.
 
-What one job's data throws is that job's alone. Entries that cannot be read, or that do not belong
-where they are, are left out and counted; whatever else goes wrong costs the job its history, which
-begins anew with the next entries, and the round goes on with the next job. `failure` tells of both.
+An error in one job's data affects only that job. Entries that cannot be read, or whose window does
+not match their id, are left out and counted. After any other error the job's history is dropped and
+starts again with the next entries, and the round continues. `failure` reports both.
 """
 
 import logging
@@ -29,12 +29,12 @@ from techniques.view import EVERYTHING, Reads, View
 
 log = logging.getLogger(__name__)
 
-# XREAD that waits for nothing: what is there is there.
+# The shortest wait of XREAD: returns the entries that are there now.
 AT_ONCE_MS = 1
-# For how long a failure is told after the last of its kind.
+# How long a failure is reported after it last happened.
 FAILURE_LASTS_MS = 60_000
 LONGEST_FAILURE = 200
-# A promise that an operator changes counts this soon.
+# How often SLOs are read again, for changes by operators.
 PROMISES_EVERY_MS = 1_000
 
 ASKED_ONLY = wire.Only(sections=frozenset((wire.ASKED,)), metrics=frozenset())
@@ -42,8 +42,8 @@ ASKED_ONLY = wire.Only(sections=frozenset((wire.ASKED,)), metrics=frozenset())
 
 @dataclass(frozen=True)
 class Newest:
-    """The newest frame that could be read: when it is of, of which run, and what it says became of
-    what was asked of the job."""
+    """The newest readable frame: its time, its run, and what it reports about the settings that
+    were asked of the job."""
 
     window_start_ms: int
     run_id: str
@@ -55,7 +55,7 @@ class _Job:
     history: History
     after_ms: dict[Stream, int] = field(default_factory=dict)
     newest: Newest | None = None
-    # As long as nothing is added: what rules made of it (`View.once`) is there for controllers.
+    # Kept until data is added, so that controllers reuse what rules computed (`View.once`).
     view: View | None = None
     unreadable: int = 0
     failure: str = ""
@@ -63,7 +63,7 @@ class _Job:
 
 
 class Histories:
-    """`promises_ms` tells the p99 that jobs promise, by job."""
+    """One history per job. `promises_ms` returns the SLOs (p99 in ms) by job."""
 
     def __init__(
         self,
@@ -79,11 +79,11 @@ class Histories:
         self._now_ms = 0
 
     def empty(self) -> "Histories":
-        """Others that read the same."""
+        """Returns new, empty histories that read the same parts of frames."""
         return Histories(self._reads, self._promises_ms)
 
     def read(self, store: Store, job_ids: Sequence[str], now_ms: int) -> None:
-        """Feeds what came of these jobs since they were read last, two minutes at most. May raise
+        """Adds the entries of these jobs since the last call, at most two minutes. May raise
         `StoreUnavailable`."""
         self._now_ms = now_ms
         self._read_promises(now_ms)
@@ -97,7 +97,7 @@ class Histories:
             self._feed(job_id, news, now_ms)
 
     def view(self, job_id: str) -> View | None:
-        """None where nothing is known here. It holds until the job is read again."""
+        """The job's view, valid until the job is read again; None if there is no data."""
         if (job := self._jobs.get(job_id)) is None or job.newest is None:
             return None
         if job.view is None:
@@ -109,14 +109,14 @@ class Histories:
         return job.newest if job else None
 
     def failure(self, job_id: str) -> str:
-        """Why this job's data could not be read lately, empty where it could."""
+        """Why this job's data could not be read lately; empty if it could."""
         job = self._jobs.get(job_id)
         if job is None or self._now_ms - job.failed_ms > FAILURE_LASTS_MS:
             return ""
         return job.failure
 
     def fail(self, job_id: str, why: str) -> None:
-        """Whoever works with a job's data tells what it threw."""
+        """Records an error that occurred while processing the job's data."""
         job = self._job(job_id)
         job.failure, job.failed_ms = why[:LONGEST_FAILURE], self._now_ms
 
@@ -137,7 +137,7 @@ class Histories:
             self._add(job, frames, ended, now_ms)
         except Exception as error:
             log.exception("the history of %s begins anew", job_id)
-            # What it holds may be half of what it should: what comes from now on is whole.
+            # The history may hold only half of the entries: start an empty one.
             job.history, job.newest = self._empty(), None
             self.fail(job_id, f"its data could not be taken in: {type(error).__name__}: {error}")
 
@@ -145,7 +145,7 @@ class Histories:
         read, unreadable = windows.in_place(frames, self._only)
         intervals, more = activities.read(ended, with_tasks=Reads.TASKS in self._reads)
         job.history.add([frame for _, frame in read], intervals)
-        # What is asked is decoded of one frame, and not of twenty a second.
+        # The state of techniques is decoded only from the newest frame, not from twenty a second.
         for entry, frame in reversed(read):
             try:
                 asked = wire.decode(entry.payload, ASKED_ONLY).asked
@@ -173,7 +173,7 @@ class Histories:
             try:
                 self._promised_ms = self._promises_ms()
             except DatabaseError as error:
-                # What was promised before is the best guess; jobs are looked at all the same.
+                # Keep the previous SLOs; jobs are examined all the same.
                 log.warning("promises cannot be read now: %s", error)
 
     def _job(self, job_id: str) -> _Job:
@@ -187,5 +187,5 @@ class Histories:
 
 @cache
 def the_histories() -> Histories:
-    """Of this process: what detection, controllers and cards see is the same."""
+    """The histories of this process, shared by detection, controllers and cards."""
     return Histories(reads_of_all(registry()), promised_ms)

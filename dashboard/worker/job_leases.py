@@ -1,12 +1,12 @@
 """Which jobs are this worker's: every job belongs to one worker at a time.
 
-Jobs fall into SHARDS by their name. A worker takes its fair share of the shards in the store, for
-LASTING_MS, and renews that every round; what a worker that died held is free when its time is up,
-and a worker that comes gets its share at the next renewal of the others.
+Jobs are divided into SHARDS by a hash of their id. A worker leases its fair share of the shards in
+the store for LASTING_MS and renews the leases every round. The leases of a dead worker expire; a
+new worker gets its share when the others renew theirs.
 
-By this process's clock a lease ends no later than by the store's: it counts from before the
-question was asked. So whoever finds `holds` true has it, unless the store forgot everything; for
-that, and for a process that stands still in mid-write, writers also lock the job's row.
+By this process's clock a lease ends no later than by the store's, because it counts from before the
+request was sent. So if `holds` is true the worker has the job, unless the store lost its data; for
+that case, and for a process that is suspended during a write, writers also lock the job's row.
 """
 
 import os
@@ -21,12 +21,12 @@ from dashboard.store import Store
 
 SHARDS = 128
 LASTING_MS = 5_000
-# Whoever works through many jobs renews on the way, with enough left for a slow answer.
+# A long round renews on the way, with enough time left for a slow answer of the store.
 SHORT_S = 3.5
 
 
 def shard(job_id: str) -> int:
-    """The same in every process: Python's own hash is not."""
+    """The job's shard, the same in every process, which Python's `hash` would not be."""
     return zlib.crc32(job_id.encode()) % SHARDS
 
 
@@ -50,7 +50,7 @@ class Leases:
 
     @property
     def is_short(self) -> bool:
-        """It is time to renew."""
+        """Whether it is time to renew."""
         return self._until_s - self._clock_s() < min(SHORT_S, 0.7 * self._lasting_ms / 1000)
 
     async def let_go(self, store: Store) -> None:
@@ -61,8 +61,8 @@ class Leases:
         return self.since(job_id) is not None
 
     def since(self, job_id: str) -> int | None:
-        """When this tenure of the job began, None where it is not ours now. What is remembered
-        from another tenure is out of date: somebody else may have had the job in between."""
+        """When this worker's present lease of the job began, None if it has none. State from an
+        earlier lease is out of date: another worker may have had the job in between."""
         if self._clock_s() >= self._until_s:
             return None
         return self._since.get(shard(job_id))
@@ -70,5 +70,5 @@ class Leases:
 
 @cache
 def the_leases() -> Leases:
-    """Of this process; made by its first tick, which with Celery comes after the fork."""
+    """The leases of this process, created by its first tick: with Celery, after the fork."""
     return Leases(f"{socket.gethostname()}:{os.getpid()}:{uuid.uuid4().hex[:8]}")

@@ -1,7 +1,7 @@
 """The event loop of a worker process, so that its connection to the store outlives a round.
 
-A connection belongs to the loop that made it: with a loop per question, every question would pay
-for a new connection.
+A connection belongs to the loop that made it: with a loop per call, every call would pay for a new
+connection.
 """
 
 import asyncio
@@ -14,10 +14,10 @@ T = TypeVar("T")
 
 @cache
 def _runner() -> asyncio.Runner:
-    """Made by the first question, which with Celery comes after the fork."""
+    """Created by the first call of `run`: with Celery, after the fork."""
     return asyncio.Runner()
 
 
 def run(work: Coroutine[Any, Any, T]) -> T:
-    """One at a time: a worker process has one thread for its rounds (`--concurrency 1`)."""
+    """Runs one coroutine at a time: a worker process has one thread (`--concurrency 1`)."""
     return _runner().run(work)

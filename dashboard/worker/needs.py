@@ -6,7 +6,7 @@ from techniques.view import BASIC, Reads
 
 
 def reads_of_all(registry: Registry) -> frozenset[Reads]:
-    """Cards draw what controllers read, so they need nothing more."""
+    """The union over rules and controllers; cards draw only what controllers read."""
     of_rules = (rule.READS for rule in RULES.values())
     modules = (registry.controller(name) for name in registry.techniques)
     of_controllers = (getattr(module, "READS", BASIC) for module in modules)

@@ -19,7 +19,7 @@ def body(notice: Notice) -> dict[str, Any]:
         "payload": {
             "summary": f"{event.job}: {event.title}"[:LONGEST_SUMMARY],
             "source": event.job,
-            # PagerDuty has these three of ours, and "error" besides.
+            # PagerDuty knows our three severities, and also "error", which we do not use.
             "severity": event.severity,
             "timestamp": rfc3339(event.at_ms),
             "component": event.job,

@@ -37,7 +37,7 @@ def body(notice: Notice) -> dict[str, Any]:
         blocks.append({"type": "section", "fields": facts})
     told = f"{_safe(event.job)} · {event.type} · {event.severity} · {rfc3339(event.at_ms)}"
     if notice.link:
-        # The address was made by us; in Slack's own syntax only these would end it.
+        # We made this URL ourselves; only these characters could end it in Slack's link syntax.
         address = notice.link.replace(">", "%3E").replace("|", "%7C")
         told = f"{told} · <{address}|open in Curtail>"
     blocks.append({"type": "context", "elements": [{"type": "mrkdwn", "text": told}]})
@@ -49,7 +49,7 @@ def _text(text: str, longest: int) -> dict[str, str]:
 
 
 def _safe(text: str) -> str:
-    """Nothing that a job is named makes a link, or calls everybody in the channel."""
+    """Escapes Slack's markup: a job's name must not make a link or notify the whole channel."""
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 

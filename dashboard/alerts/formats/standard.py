@@ -1,4 +1,4 @@
-"""As Standard Webhooks has it: `type`, `timestamp`, `data`."""
+"""The body that the Standard Webhooks specification defines: `type`, `timestamp`, `data`."""
 
 from typing import Any
 

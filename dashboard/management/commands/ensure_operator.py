@@ -1,4 +1,4 @@
-"""Makes the first user, an admin, and says the password once: nobody has to know a default one."""
+"""Creates the first user, an admin, and prints its password once: there is no default password."""
 
 import secrets
 from argparse import ArgumentParser
