@@ -1,4 +1,4 @@
-"""The arms of the overhead benchmark: their JVMs started, warmed up, put to turns, asked, ended."""
+"""The arms of the overhead benchmark: starts their JVMs, warms them up, runs them in turns."""
 
 import json
 import os
@@ -20,7 +20,7 @@ from dashboard.testing.running import Running
 START_S = 120.0
 END_S = 400.0
 JAM_ROWS = 10_000
-# Memory, where there is such a file system: what is compared is the job, not the disk's mood.
+# A file system in memory, if there is one, so that the disk's noise is not measured.
 IN_MEMORY = Path("/dev/shm")
 
 Round = Mapping[str, Turn]
@@ -51,7 +51,7 @@ class Arm(Job):
         self.running.wait_until((self._folder / overhead_job.STARTED).exists, START_S)
 
     def finish(self) -> dict[str, Any]:
-        """Wakes it up, lets it come to its end and says what it had to say."""
+        """Continues the job, waits for its end and returns the JSON it printed last."""
         (self._folder / overhead_job.STOP).touch()
         self.go_on()
         if self.running.wait(END_S):
@@ -62,7 +62,7 @@ class Arm(Job):
 
 @dataclass(frozen=True)
 class Plan:
-    """How long everything takes. Turns go on for `turns_s`, or until each order had `fewest`."""
+    """Durations of the phases. Turns go on for `turns_s`, and until each order had `fewest`."""
 
     orders: tuple[tuple[str, ...], ...]
     warm_up: int
@@ -79,7 +79,7 @@ class Plan:
 
 @contextmanager
 def started(plan: Plan, redis_url: str) -> Iterator[dict[str, Arm]]:
-    """All at once, as starting is mostly waiting for one thing after another; then all stopped."""
+    """Starts all arms together, as a start is mostly waiting; yields them warm and stopped."""
     where = IN_MEMORY if os.access(IN_MEMORY, os.W_OK) else None
     with tempfile.TemporaryDirectory(
         prefix="curtail-", dir=where, ignore_cleanup_errors=True
@@ -95,7 +95,7 @@ def started(plan: Plan, redis_url: str) -> Iterator[dict[str, Arm]]:
 
 
 def warm_up(arms: list[Arm], batches: int) -> None:
-    """All at once; who is warm is stopped and makes room for those who are not."""
+    """Warms all arms up together; one that is warm is stopped, to leave the CPU to the others."""
     while arms:
         slowest = min(arms, key=lambda arm: arm.batch)
         slowest.wait_for(slowest.batch + 1)
@@ -106,7 +106,7 @@ def warm_up(arms: list[Arm], batches: int) -> None:
 
 
 def take_turns(plan: Plan, arms: Mapping[str, Arm]) -> list[Round]:
-    """Whole passes through the orders only: half of one would not be counterbalanced."""
+    """Runs whole passes through the orders: half a pass would not be counterbalanced."""
     began_s = time.monotonic()
     rounds: list[Round] = []
     passes = 0

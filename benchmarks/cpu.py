@@ -1,4 +1,4 @@
-"""CPU time and memory of processes, as the kernel counts them."""
+"""CPU time and memory of processes, from the kernel's counters."""
 
 import os
 import time
@@ -10,7 +10,7 @@ _SCHEDULED = 2
 
 
 def process_s(pid: int) -> float:
-    """Of the process, to the nanosecond, and of those of its children that have ended."""
+    """CPU seconds of the process (to the nanosecond) and of its children that have ended."""
     try:
         own_s = time.clock_gettime(~pid << 3 | _SCHEDULED)
         stat = Path("/proc", str(pid), "stat").read_text()
@@ -33,7 +33,7 @@ def threads(pid: int) -> list[tuple[int, str, float]]:
 
 
 def host_s() -> float:
-    """Of everybody on this host."""
+    """CPU seconds of all processes on this host."""
     user, nice, system, _idle, _iowait, irq, softirq, *_ = map(
         int, Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:]
     )

@@ -25,7 +25,7 @@ SUMMARY = "what detection costs: an hour of one job from scratch, and each secon
 HOUR_S = 3_600
 QUICK_S, FULL_S = 240, 1_200
 FIRST_S = 1_700_000_000
-# Before this, less than two minutes are known and looks are cheaper.
+# Earlier the view has less than two minutes, and detection is cheaper.
 WARM_S = 120
 
 # As a worker reads it.
@@ -56,7 +56,7 @@ def table(result: Mapping[str, object]) -> str:
 
 
 def hour_s(seconds: Sequence[Second]) -> tuple[float, float]:
-    """To read the hour's bytes into arrays, and all rules over them."""
+    """CPU seconds to decode an hour's bytes into arrays, and to run all rules on them."""
     began_s = time.process_time()
     view = read(seconds)
     read_s = time.process_time() - began_s
@@ -72,7 +72,7 @@ def read(seconds: Sequence[Second]) -> View:
 
 
 def looks_ms(seconds: Sequence[Second]) -> list[float]:
-    """CPU time of each second from its bytes to its changes, once two minutes are known."""
+    """CPU time to process each second of data, from its bytes to the changed incidents."""
     watch, history = Watch(), History(LOOKS_BACK_MS // WINDOW_MS, READS)
     spent = []
     for frames, ended in seconds:

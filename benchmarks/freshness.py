@@ -78,7 +78,7 @@ def wait_for_job(running: Stack, cookie: str, job_id: str, timeout_s: float = 60
 
 
 def log_in(running: Stack) -> str:
-    """The session's cookie, through the form as a person would."""
+    """Logs in through the form, as a person would; returns the session's cookie."""
     cookies = CookieJar()
     opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(cookies))
     login = f"{running.url}/login"

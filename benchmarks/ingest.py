@@ -1,9 +1,9 @@
 """Whether one worker keeps up with hundreds of jobs: frames through a real Redis, detection on.
 
 Made-up jobs of 20 frames a second each are written to Redis as collectors write them, by a process
-of their own. The worker is the product's: all its tasks run. It tells Redis up to which window it
-looked at a job; from there and from when windows were written comes the lag, an upper bound within
-the time between two questions. Steady are the seconds after the rules have enough to look at.
+of their own. The worker is the product's, with all its tasks. It writes to Redis up to which window
+it has processed a job; the lag is the time from a window's writing to our reading of that, so an
+upper bound by up to one polling interval. The steady phase begins when the rules have enough data.
 """
 
 import asyncio
@@ -29,13 +29,13 @@ SUMMARY = "500 made-up jobs of 20 frames a second through one Redis and one work
 
 JOBS = 500
 PER_SECOND = 1_000 // WINDOW_MS
-# Rules want 20 s and look back two minutes: a quick run sees shorter views, which are cheaper.
+# Rules need 20 s and look back two minutes: a quick run has shorter views, which are cheaper.
 QUICK_S, QUICK_WARM_S = 36, 24
 FULL_S, FULL_WARM_S = 210, 150
 ASKS_EVERY_S = 0.1
-# What was not looked at by then counts as dropped.
+# Windows that are not processed by then count as dropped.
 DRAIN_S = 5.0
-# Kept up with: nothing was dropped, and what came was looked at within two rounds or so.
+# The worker keeps up if nothing is dropped and windows are processed within about two rounds.
 HELD_LAG_MS = 2_500
 
 Looked = Sequence[tuple[float, Mapping[str, int]]]
@@ -108,7 +108,7 @@ def _measured(
 def lags(
     looked: Looked, written_ms: Mapping[int, int], jobs: int, from_ms: float
 ) -> NDArray[np.float64]:
-    """Of every frame written since `from_ms`, from its writing to its look."""
+    """The lag of every frame written since `from_ms`, from its writing to its processing."""
     windows = np.array(sorted(written_ms))
     wrote_ms = np.array([written_ms[window] for window in windows.tolist()], dtype=np.float64)
     names = [job_id(at) for at in range(jobs)]
@@ -131,7 +131,7 @@ def not_looked_at(told: Mapping[str, int], written_ms: Mapping[int, int], jobs: 
 
 
 def looked_at_per_s(looked: Looked, jobs: int, from_ms: float) -> float:
-    """Frames: where not all are held, this is how many are."""
+    """Frames processed per second: the capacity, if the worker cannot keep up."""
     names = [job_id(at) for at in range(jobs)]
     steady = [
         (at_ms, sum(told.get(name, 0) // WINDOW_MS for name in names))
@@ -145,7 +145,7 @@ def looked_at_per_s(looked: Looked, jobs: int, from_ms: float) -> float:
 
 
 async def _watch(store: Store, until_s: float) -> Looked:
-    """What the worker says it looked at, and when we heard."""
+    """Polls up to which window the worker has processed each job, with the time of each reading."""
     found: list[tuple[float, Mapping[str, int]]] = []
     try:
         while time.time() < until_s:
@@ -172,5 +172,5 @@ def _until_it_works(store: Store, timeout_s: float = 60) -> None:
 
 
 def _worker_s(running: Stack) -> float:
-    """CPU of the worker with all its processes."""
+    """CPU seconds of the worker with all its processes."""
     return sum(process_s(pid) for pid in sessions.members(running.worker_pid))

@@ -1,8 +1,8 @@
 """Hundreds of made-up jobs on a real Redis, written with the collector's own commands.
 
-Frames are made before the clock starts. What could not be written in time is written late, and
-what is later than a collector would keep is skipped and counted, as a collector does. At the end
-one line of JSON: when each window was written, and how many frames were.
+Frames are encoded before the clock starts. Frames that could not be written in time are written
+late; those later than a collector would keep them are skipped and counted, as a collector does. At
+the end it prints one line of JSON: when each window was written, and how many frames were.
 """
 
 import argparse
@@ -23,10 +23,10 @@ from collectors.formats.pulse import Pulse, Recent
 from collectors.formats.wire import WINDOW_MS
 from collectors.process.shipper import AT_ONCE, BUFFERED_ENTRIES, write_announcement, write_entry
 
-# Jobs that do the same at the same time: those of one kind share their bytes.
+# The number of different jobs: those of one kind share their bytes.
 KINDS = 16
 CLOSES_AFTER_MS = 200
-# Long enough for whoever looks back two minutes; an hour of 500 jobs would need 12 GB.
+# Long enough for rules, which look back two minutes; an hour of 500 jobs would need 12 GB.
 RETENTION_MS = 150_000
 
 
@@ -54,7 +54,7 @@ class Writer:
         self._announced = [to_hash(_announcement(each)) for each in self._job_ids]
 
     def write(self, seconds: int) -> tuple[dict[int, int], int]:
-        """By window, when its writing began; and the windows that were skipped."""
+        """Returns when the writing of each window began, and the number of skipped windows."""
         written_ms: dict[int, int] = {}
         skipped = 0
         first = _now_ms() // WINDOW_MS

@@ -1,8 +1,8 @@
-"""The ring against the other ways between two processes of one host: latency and throughput.
+"""The ring against other transports between two processes of one host: latency and throughput.
 
-A cell is a size, a rate and a number of producers. Within a cell all ways take turns, a few short
-turns each, so that what else happens on the machine meets all of them alike. How a message is
-paced and what its latency counts from: `ipc_cell`.
+A cell is a size, a rate and a number of producers. Within a cell all transports take a few short
+turns each, so that noise of the machine falls on all of them alike. How messages are paced and how
+latency is measured: `ipc_cell`.
 """
 
 import importlib.util
@@ -44,7 +44,7 @@ FULL = Plan(
     turns=3,
     turn_s=0.6,
 )
-# Smallest and largest, slow and fast, one and four: what differs most.
+# The extremes only: smallest and largest, slow and fast, one and four producers.
 QUICK = Plan(
     [
         Cell(256, 1_000, 1),
@@ -79,7 +79,7 @@ def _cell(cell: Cell, plan: Plan, ways: Sequence[str], number: int) -> dict[str,
     print(f"cell {number} of {len(plan.cells)}: {_named(cell)}", file=sys.stderr)
     outcomes: dict[str, list[Outcome]] = {name: [] for name in ways}
     for turn in range(plan.turns):
-        # Each begins once: nobody always follows the same one.
+        # The order rotates, so that none always follows the same one.
         shift = turn * len(ways) // plan.turns
         for name in (*ways[shift:], *ways[:shift]):
             outcomes[name].append(measured(WAYS[name], cell, plan.turn_s))
@@ -104,7 +104,7 @@ def summary(outcomes: Sequence[Outcome]) -> dict[str, float]:
 
 
 def compared(cells: Sequence[Mapping[str, Any]]) -> dict[str, float | None]:
-    """Ratios of p50, ring by other, over all cells: None where the other was left out."""
+    """Ratios of p50, ring / other, over all cells; None if the other was left out."""
 
     def over(other: str, choose: Callable[[list[float]], float]) -> float | None:
         ratios = [

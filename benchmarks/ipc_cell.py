@@ -1,9 +1,9 @@
-"""One way, one size, one rate: real processes for producers and the consumer.
+"""One transport, one size, one rate, with real processes for producers and the consumer.
 
 Open loop: message i of a producer is due at a time that does not depend on how the messages before
 it fared, and its latency counts from then. A producer sleeps until shortly before it is due and
-spins for the rest, as a sleep ends tens of microseconds late. Flat out, a message is due when
-its producer comes to it.
+spins for the rest, as a sleep ends tens of microseconds late. Without a rate (flat out), a message
+is due when its producer is ready to send it.
 """
 
 import array
@@ -22,9 +22,9 @@ from numpy.typing import NDArray
 from benchmarks.ipc_transports import Receive, Send, Way
 
 SPIN_NS = 150_000
-# The first messages pay for pages and caches; they are sent, and not counted.
+# The first messages fault in pages and warm up caches: they are sent, and not counted.
 WARM_UP_SHARE = 0.1
-# A way that cannot keep up is cut off: its latency by then says enough.
+# A transport that cannot keep up is cut off: its latency by then says enough.
 LATEST_S = 10.0
 GIVE_UP_S = 60.0
 LAST = -1
@@ -34,7 +34,7 @@ Meet = Callable[[], object]
 
 @dataclass(frozen=True)
 class Cell:
-    """`rate_per_s` is of all producers together; None is flat out."""
+    """`rate_per_s` is that of all producers together; None means as fast as possible."""
 
     size_bytes: int
     rate_per_s: int | None
@@ -43,7 +43,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Outcome:
-    """Latencies in the order of arrival; the time is that between the first and the last."""
+    """Latencies in the order of arrival, and the time from the first arrival to the last."""
 
     latencies_us: NDArray[np.float64]
     took_s: float
@@ -120,7 +120,7 @@ def _produce(way: Way, cell: Cell, number: int, seconds: float, ready: Meet, don
         _paced(send, body, cell.rate_per_s / cell.producers, number / cell.producers, seconds)
     struct.pack_into("<q", body, 0, LAST)
     send(body)
-    # Some ways send from a thread of their own, or own the memory: they stay until all came.
+    # Some transports send from a thread, or own the memory: keep them until all has arrived.
     done()
 
 

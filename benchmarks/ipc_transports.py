@@ -1,7 +1,8 @@
-"""The ways for messages from one process to another that `bench ipc` compares, each at its best.
+"""The transports between processes that `bench ipc` compares, each configured at its best.
 
-A way is made in the parent, before any process is forked. Each producer then asks it for a `send`,
-the consumer for a `receive`. Queues hold as many messages as the ring where one can say so.
+A transport is created in the parent, before any process is forked. Each producer then gets a `send`
+function from it, the consumer a `receive`. Queues hold as many messages as the ring, where their
+size can be set.
 """
 
 import ctypes
@@ -21,7 +22,7 @@ from techniques.pool.osrbuffer import sizing
 from techniques.pool.osrbuffer.ring import Ring
 
 Send = Callable[[bytearray], object]
-# What is received is looked at before the next is asked for, so it may be the same memory.
+# A message is read before the next is received, so both may be in the same memory.
 Receive = Callable[[], bytes | bytearray | memoryview]
 LENGTH_BYTES = 4
 
@@ -58,7 +59,7 @@ class OverRing:
 
 
 class OverSockets:
-    """A stream of lengths and bodies, a connection per producer."""
+    """Length-prefixed messages over a stream socket, one connection per producer."""
 
     def __init__(self, size_bytes: int, producers: int) -> None:
         pairs = [self._connected() for _ in range(producers)]
@@ -271,5 +272,5 @@ WAYS: dict[str, type[Way]] = {
     "zeromq": OverZeroMq,
     "iceoryx2": OverIceoryx,
 }
-# What each needs beside the standard library and us.
+# The packages that each transport needs beside the standard library.
 NEEDS = {"zeromq": "zmq", "iceoryx2": "iceoryx2"}

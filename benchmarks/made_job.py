@@ -1,4 +1,4 @@
-"""A made-up job as bytes on its streams, cheap enough to be hundreds of them.
+"""A made-up job as bytes on its streams, cheap enough for hundreds of jobs.
 
 Four executors with every metric, a batch a second, latencies, tasks, flushes and compactions, a
 spike every sixteen seconds. What a second looks like is encoded once; only the head of a frame,
@@ -17,12 +17,12 @@ from collectors.formats.wire import WINDOW_MS, ExecutorSample, Frame, Health, Ta
 
 PER_SECOND = 1_000 // WINDOW_MS
 EXECUTORS, INSTANCES, TASKS = 4, 8, 8
-# As many seconds that differ; then they come again.
+# The number of different seconds; then they repeat.
 SECONDS = 64
 
 
 class MadeJob:
-    """`phase` sets one job apart from the others by so many seconds."""
+    """`phase` shifts the job against others by so many seconds."""
 
     def __init__(self, bodies: "Bodies", phase: int = 0) -> None:
         self._bodies = bodies
@@ -33,12 +33,12 @@ class MadeJob:
         return _head(window, sequence) + body
 
     def activities(self, second: int) -> bytes:
-        """What ended in that second of the epoch."""
+        """The encoded activities that ended in that second of the epoch."""
         return activity.encode(list(_ended(second * 1_000_000, second + self._phase)))
 
 
 class Bodies:
-    """Frames without their heads."""
+    """The encoded frames without their headers."""
 
     def __init__(self, seconds: int = SECONDS) -> None:
         self._bodies = [_body(window) for window in range(seconds * PER_SECOND)]

@@ -8,9 +8,9 @@ state stores, and *event log*, Spark's own record of a run.
 **Turns.** Each arm has a JVM of its own, and they take turns of some seconds while the others stand
 still (`benchmarks.turns`). A round has one turn of each of its arms, in counterbalanced order;
 ratios are taken within a round, so that what the machine does in these seconds falls on both sides,
-and the interval is Student's over rounds. Rounds in which somebody else used the machine are thrown
-away, whichever way they would have pointed. What is one for the whole run, such as how the compiler
-saw fit to inline in one JVM, is in no interval: two runs may differ by more than either allows.
+and the interval is Student's over rounds. Rounds in which other programs used the machine are
+thrown away, whatever their result. Effects that are fixed for a whole run, such as what the JIT
+inlined in one JVM, are in no interval: two runs may differ by more than their intervals allow.
 
 **Per record**, the other comparison takes turns within the instrumented JVM, as only plans differ:
 every row of a stateless stream goes through `stamp`, through `observe` with percentiles of the
@@ -44,9 +44,9 @@ SUMMARY = "what Curtail costs a job: throughput, batch durations, CPU per record
 
 BARE, OURS, NO_TAP, EVENT_LOG = overhead_job.ARMS
 QUIET_LOAD = 0.5
-# What others may use of the machine, more than they do in the quietest half of the turns.
+# The cores that other programs may use in a round, beyond their median over all turns.
 DISTURBED_CORES = 0.1
-# A 99th percentile of fewer batches than these is a maximum.
+# With fewer batches the 99th percentile would be the maximum.
 P99_BATCHES = 100
 OUR_THREADS = "curtail-"
 
@@ -115,7 +115,7 @@ def run(quick: bool) -> Mapping[str, object]:
 
 
 def undisturbed(rounds: Sequence[Round]) -> list[Round]:
-    """Without those in which somebody else worked; all of them if that was half the time."""
+    """The rounds in which no other program used the CPU; all if these are at most half."""
     usual = median(turn.others_cores for round_ in rounds for turn in round_.values())
     quiet = [
         round_
@@ -154,7 +154,7 @@ def of_a_record(blocks: Sequence[Mapping[str, Any]]) -> dict[str, object]:
 
 
 def peers(blocks: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, object]]:
-    """`stamp` is among them, in the terms of the others."""
+    """The cost of each way of measuring, `stamp` among them, in the same terms."""
     found = {}
     for way in overhead_job.WAYS[1:]:
         pairs = [(round_[way], round_["none"]) for round_ in blocks]
@@ -168,7 +168,7 @@ def peers(blocks: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, object]]:
 
 
 def arms_of(rounds: Sequence[Round], collector: int) -> dict[str, object]:
-    """What the parts cost: the job without one of them, and cores that each of ours used."""
+    """The cost of the parts: the job without one of them, and the cores that each part used."""
     parts = {
         "collector process": [turn.process_cores(collector) for turn in turns_of(rounds, OURS)]
     }
@@ -182,7 +182,7 @@ def arms_of(rounds: Sequence[Round], collector: int) -> dict[str, object]:
 def batches_ratio(
     rounds: Sequence[Round], jams: Mapping[str, Any], percentile: float, at_least: int
 ) -> Interval:
-    """Of rounds one by one, or of as many together as it takes for so many batches."""
+    """The ratio of a percentile, over groups of as many rounds as have `at_least` batches."""
     pairs, together = [], []
     for round_ in rounds:
         together.append(round_)
@@ -193,14 +193,14 @@ def batches_ratio(
         if all(len(found) >= at_least for found in durations):
             pairs.append(durations)
             together = []
-    # A quick run has fewer than that altogether.
+    # A quick run has fewer batches in total: all of it is one group.
     pairs = pairs or [durations]
     points = [[float(np.percentile(found, percentile)) for found in pair] for pair in pairs]
     return ratio_of([(ours, bare) for ours, bare in points])
 
 
 def batch_ms(jam: Mapping[str, Any], turn: Turn) -> list[int]:
-    # JSON has made texts of the numbers.
+    # The keys come from JSON, so they are strings.
     return [jam["batch_ms"][str(batch)] for batch in range(turn.after + 1, turn.last + 1)]
 
 

@@ -37,7 +37,7 @@ CARS, STREETS = 2_000, 200
 LATENCY_SPREAD_US = 2_000_000
 POLL_S = 0.01
 IDLE_S = 0.2
-# Files in a job's folder: what the others have to know of it, and what tells it to end.
+# Files in a job's folder: its facts for the benchmark, and the signal that it is to end.
 STARTED, STOP, CHECKPOINT = "started.json", "stop", "checkpoint"
 # "launch worker for task 1.0 in stage 2.0", "idle worker": a thread's name changes with its work.
 TASK_THREAD = "Executor task "
@@ -45,7 +45,7 @@ TASK_THREAD = "Executor task "
 
 @dataclass(frozen=True)
 class Reading:
-    """Of one moment: batches done, and CPU used so far by this run's processes."""
+    """Batches done and CPU used by this run's processes up to one moment."""
 
     batch: int
     clock_s: float
@@ -137,7 +137,7 @@ def jam(spark: SparkSession, options: argparse.Namespace) -> dict[str, object]:
 
 
 def tell(path: Path, facts: dict[str, object]) -> None:
-    """All of it or nothing: somebody waits for the file."""
+    """Writes the file atomically: the benchmark waits for it."""
     path.with_suffix(".new").write_text(json.dumps(facts))
     path.with_suffix(".new").rename(path)
 
@@ -145,8 +145,8 @@ def tell(path: Path, facts: dict[str, object]) -> None:
 def rows(spark: SparkSession, options: argparse.Namespace) -> list[list[dict[str, object]]]:
     """Rounds of one block per way.
 
-    The ways differ in their plans alone, so they may share a JVM, and share its warmth and its
-    moment; every other round goes backwards, so that a drift falls on all of them alike.
+    The ways differ in their plans alone, so they can share a warm JVM and run in close succession;
+    every other round goes backwards, so that a drift falls on all of them alike.
     """
     rounds = []
     for number in range(options.thrown_away + options.rounds):
@@ -171,7 +171,7 @@ def block(
 
 
 def ticks(spark: SparkSession, rows_per_batch: int) -> DataFrame:
-    """Batches of one size, the next as soon as the last is done."""
+    """A source with batches of one size, the next as soon as the last is done."""
     return (
         spark.readStream.format("rate-micro-batch")
         .option("rowsPerBatch", rows_per_batch)
@@ -204,8 +204,8 @@ def sensors() -> Column:
 
 
 def latencies(source: DataFrame) -> DataFrame:
-    """Rows whose latencies spread over two seconds, as buckets that are always the same would be
-    always in the cache."""
+    """Rows whose latencies spread over two seconds: with always the same buckets, these would stay
+    in the CPU's cache."""
     now_us = F.unix_micros(F.current_timestamp())
     ago_us = F.pmod(F.xxhash64("value"), F.lit(LATENCY_SPREAD_US))
     return source.select("value", F.timestamp_micros(now_us - ago_us).alias("event_time"))

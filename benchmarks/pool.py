@@ -68,7 +68,7 @@ QUICK = Plan(
     skew_warm_up=1,
 )
 
-# Seconds of each way in one round.
+# The seconds that each way took in one round.
 Round = Mapping[str, float]
 
 
@@ -132,13 +132,13 @@ def taken(case: Case, warm_up: int, rounds: int) -> list[Round]:
 
 
 def orders(rounds: int) -> Iterator[tuple[str, str]]:
-    """Who begins alternates: nobody always follows the same one."""
+    """The two ways in alternating order, so that none always comes first."""
     for number in range(rounds):
         yield (PLAIN, POOLED) if number % 2 == 0 else (POOLED, PLAIN)
 
 
 def pooled_by_plain(rounds: Sequence[Round], slower_is_less: bool = False) -> Interval:
-    """Of durations; of rates where what takes longer is less."""
+    """The ratio pooled / plain of durations or, with `slower_is_less`, of rates."""
     pairs = [(turn[POOLED], turn[PLAIN]) for turn in rounds]
     return ratio_of([(plain, pooled) for pooled, plain in pairs] if slower_is_less else pairs)
 

@@ -1,8 +1,9 @@
 """The Spark half of the pool's benchmark: one session, what it reads, what is done to a batch.
 
 A *case* is one frame that goes to `noop` either through `mapInArrow` or through `pooled`, with the
-same operator. Costs are rows' own: the first row of every chunk holds what the whole chunk costs,
-and an operator pays the sum of what it finds. So both ways pay the same, however Spark cuts.
+same operator. Costs are in the rows: the first row of every chunk holds the cost of the whole
+chunk, and an operator pays the sum over its rows. So both ways pay the same, however Spark cuts
+batches.
 """
 
 import os
@@ -37,7 +38,7 @@ LEAST_US, MOST_US = 1_000, 50_000
 PARTITIONS = 4
 SKEW_CHUNK_ROWS = 64
 SKEW_SCHEMA = "id long, cost_us long"
-# Of the chunks that cost most, a quarter of all, nine in ten are in one partition.
+# A quarter of the chunks are heavy, and nine in ten of these are in one partition.
 HEAVY_SHARE, HEAVY_TOGETHER = 0.25, 0.9
 
 
@@ -53,7 +54,7 @@ class Case:
         return time.perf_counter() - began_s
 
     def check(self) -> None:
-        """Both ways put out the same rows, or their times could not be compared."""
+        """Checks that both ways put out the same rows, or their times could not be compared."""
         key = F.col(next(iter(self.ways.values())).columns[0])
         put_out = {
             way: tuple(frame.agg(F.count(key), F.sum(key), F.sum(key * key)).collect()[0])
@@ -87,7 +88,7 @@ def session() -> Iterator[SparkSession]:
 def case(
     spark: SparkSession, name: str, frame: DataFrame, operator: Operator, schema: str, rows: int
 ) -> Iterator[Case]:
-    """Its pool ends with it."""
+    """Yields a case; its pool is stopped at the end."""
     chunk_rows = NOOP_CHUNK_ROWS if schema == NOOP_SCHEMA else SKEW_CHUNK_ROWS
     through_pool = pooled(operator, schema, chunk_rows=chunk_rows, name=name)
     ways = {
@@ -170,7 +171,7 @@ def skewed_partitions(chunks: int, seed: int = 0) -> list[NDArray[np.int64]]:
 
 
 def plain_s(costs_us: Sequence[NDArray[np.int64]], cores: int = CORES) -> float:
-    """What tasks that do their chunks one by one need at best: each takes the next partition."""
+    """The least time of plain tasks, which take one partition after another, chunk by chunk."""
     free_s = [0.0] * cores
     for part in costs_us:
         free_s[free_s.index(min(free_s))] += float(part.sum()) / 1e6
@@ -178,5 +179,5 @@ def plain_s(costs_us: Sequence[NDArray[np.int64]], cores: int = CORES) -> float:
 
 
 def shared_s(costs_us: Sequence[NDArray[np.int64]], workers: int) -> float:
-    """What so many need at least who share all chunks."""
+    """The least time of so many workers that share all chunks."""
     return sum(float(part.sum()) for part in costs_us) / 1e6 / workers

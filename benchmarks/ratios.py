@@ -5,14 +5,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean, stdev
 
-# Student's t, 97.5 %, for 1 to 15 degrees of freedom; beyond that the normal's is near enough.
+# Student's t, 97.5 %, for 1 to 15 degrees of freedom; beyond that the normal quantile will do.
 _T = (12.71, 4.30, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26, 2.23, 2.20, 2.18, 2.16, 2.14, 2.13)
 _NORMAL = 1.96
 
 
 @dataclass(frozen=True)
 class Interval:
-    """`low` and `high` are None where a single pair says nothing about the spread."""
+    """A mean with its confidence interval; the bounds are None for a single pair."""
 
     mean: float
     low: float | None

@@ -1,16 +1,16 @@
-"""Streaming jobs that take turns on one machine: while one runs, all others stand still.
+"""Streaming jobs that take turns on one machine: while one runs, all others are stopped.
 
 Each is a program in a session of its own (driver, JVM, collector, Python workers). A turn wakes all
 its processes, lets some batches pass, measures over a number of whole batches, and stops it again
-between two batches. So what a JVM needs to get warm is paid once, and two turns that follow each
-other see the same machine within seconds.
+between two batches. So each JVM warms up only once, and two consecutive turns are seconds apart on
+the same machine.
 
 Progress is read from the checkpoint: Spark writes `commits/N` when batch N is done. To ask the job
 itself would cost it time.
 
 **The JIT** works on a streaming job for many minutes, as every batch is planned anew. It is no part
-of what a batch costs for ever, so its CPU is counted apart, and its threads get the lowest
-priority: they take what the job leaves idle.
+of a batch's long-term cost, so its CPU is counted separately, and its threads get the lowest
+priority: they run when the job leaves cores idle.
 """
 
 import os
@@ -64,13 +64,13 @@ class Turn:
 
     @property
     def cpu_s(self) -> float:
-        """Of all processes of the job, without the JIT."""
+        """CPU seconds of all processes of the job, without the JIT."""
         whole_s = self.ended.whole_s - self.began.whole_s
         return whole_s - (self.ended.jit_s - self.began.jit_s)
 
     @property
     def others_cores(self) -> float:
-        """Cores that somebody else kept busy meanwhile, the kernel's own work included."""
+        """Cores that other processes and the kernel kept busy meanwhile."""
         host_s = self.ended.host_s - self.began.host_s
         return (host_s - (self.ended.whole_s - self.began.whole_s)) / self.clock_s
 
@@ -78,7 +78,7 @@ class Turn:
         return (self.ended.processes_s[pid] - self.began.processes_s[pid]) / self.clock_s
 
     def thread_cores(self, prefix: str) -> dict[str, float]:
-        """Of threads with such names, in cores."""
+        """The cores used by each thread whose name has the prefix."""
         return {
             name: (s - self.began.threads_s.get(name, 0.0)) / self.clock_s
             for name, s in self.ended.threads_s.items()
@@ -95,15 +95,15 @@ class Job:
 
     @property
     def batch(self) -> int:
-        """The last that is done; -1 before the first."""
-        # Spark deletes the commits of long ago, so one cannot just count on from the first.
+        """The last finished batch; -1 before the first."""
+        # Spark deletes old commits, so the first file need not be there.
         if self._commits.is_dir():
             done = (int(name) for name in os.listdir(self._commits) if name.isdigit())
             self._done = max(done, default=-1)
         return self._next()
 
     def _next(self) -> int:
-        """The same, for who asks again and again: looks for the next file only."""
+        """As `batch`, but cheaper for polling: looks for the next file only."""
         while os.path.exists(f"{self._commits}/{self._done + 1}"):
             self._done += 1
         return self._done
@@ -124,8 +124,8 @@ class Job:
             time.sleep(POLL_S)
 
     def turn(self, settle: int, batches: int) -> Turn:
-        """Runs alone for some batches. The first it ends was begun before it was stopped, and in
-        the next it catches up with what waited meanwhile: `settle` of them are not measured."""
+        """Runs the job alone and measures so many batches, after `settle` that are left out: the
+        first began before the job was stopped, and the next one catches up with the input."""
         self.go_on()
         try:
             self.wait_for(self.batch + settle)
@@ -157,7 +157,7 @@ class Job:
 
 @contextmanager
 def ended(jobs: Iterable[Job]) -> Iterator[None]:
-    """Leaves none of them behind: what is stopped does not hear that it should end."""
+    """Ends all jobs on exit. Stopped ones are continued, or they would not get the signal."""
     try:
         yield
     finally:

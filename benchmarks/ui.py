@@ -45,11 +45,11 @@ QUICK_S, FULL_S = 15, 600
 SETTLES_S, FULL_SETTLES_S = 3, 20
 BROWSERS = 200
 BROWSERS_S, FULL_BROWSERS_S = 10, 30
-# They come one after the other, as people do, before anything is counted.
+# Clients connect one after the other, as people do, before anything is measured.
 ARRIVE_S = 6.0
 CLICKS, FULL_CLICKS = 20, 100
 LOADS, FULL_LOADS = 1, 5
-# Two seconds of windows, and the cards with them.
+# Messages that make two seconds of windows, and the cards with them.
 FIRST_MESSAGES = 20
 TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 
@@ -135,7 +135,7 @@ def watch_page(running: Stack, quick: bool) -> dict[str, object]:
 
 @contextmanager
 def browsing(running: Stack) -> Iterator[Page]:
-    """A browser of somebody who is logged in."""
+    """Yields a page of a browser that is logged in."""
     with ExitStack() as cleanup:
         playwright = cleanup.enter_context(sync_playwright())
         browser = chromium(playwright)
@@ -215,7 +215,7 @@ async def watch_server(running: Stack, cookie: str, seconds: float) -> dict[str,
 
 
 async def received(socket: ClientConnection) -> None:
-    """Fails where cards did not come among the first messages."""
+    """Waits for the first messages; fails if cards are not among them."""
     seen: set[str] = set()
     for _ in range(FIRST_MESSAGES):
         seen.add(json.loads(await socket.recv())["type"])
@@ -234,7 +234,7 @@ async def cards_opened(running: Stack, cookie: str) -> None:
 
 
 def redis_reads(running: Stack) -> int:
-    """XREADs that Redis has answered: a page that is watched costs one at a time."""
+    """The number of XREADs that Redis has answered: a watched job needs one at a time."""
     stats: Any = Redis.from_url(running.redis.url).info("commandstats")
     return int(stats.get("cmdstat_xread", {}).get("calls", 0))
 

@@ -22,7 +22,7 @@ TECHNIQUES = "tests.techniques.echo"
 JOB, JOB_ID = ("traffic_jam", "--setting", "calm"), "traffic-jam.ranking"
 STARTS_MS = 120_000
 ANSWERS_MS = 60_000
-# The first second of a page, and of a job of which nobody asked anything before.
+# Clicks that are not counted: the first ones of a page, and the first orders to a job.
 WARM_UP = 2
 
 # Resolves to milliseconds; a card is drawn anew with every change, so it is looked up each time.
@@ -72,7 +72,7 @@ def _figures(name: str, found_ms: list[float]) -> dict[str, object]:
 
 @contextmanager
 def every_core_busy(running: Stack) -> Iterator[None]:
-    """A loop per core that is as important as everything else."""
+    """Runs a busy loop per core at normal priority."""
     with ExitStack() as cleanup:
         for at in range(os.cpu_count() or 1):
             argv = (sys.executable, "-c", "while True: pass")

@@ -1,7 +1,7 @@
 """A made-up job on a real Redis, sent by the collector's own shipper: twelve series, 50 ms windows.
 
 Five latencies, three hosts' CPU, flushes and compactions of two operators each: a batch a second
-and a spike every sixteen. First the past, as fast as it goes, then the present as it passes.
+and a spike every sixteen. It sends the past as fast as possible, then the present in real time.
 """
 
 import argparse
@@ -73,7 +73,7 @@ def _ship(shipper: Shipper, window: int, sequence: int) -> None:
 
 
 def frame(window: int, sequence: int) -> Frame:
-    """The same for the same window, whenever it is asked."""
+    """The frame of a window: always the same for the same window."""
     chance = random.Random(window)
     second, place = divmod(window, PER_SECOND)
     spiking = second % 16 == 0

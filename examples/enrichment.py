@@ -31,7 +31,7 @@ CHUNK_ROWS = 4
 
 def main() -> int:
     options = arguments().parse_args()
-    # Spark's Python workers are those of this Python, which has what the operator needs.
+    # Spark's workers use this Python, in which the operator's packages are installed.
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     service = Service(options.median_ms, options.tail)
     spark = example.session(NAME, options)
@@ -88,14 +88,14 @@ class Enrich:
 
 
 class Service:
-    """Stands for somebody else's: answers after a log-normal time."""
+    """Simulates an external service: answers after a log-normal time."""
 
     def __init__(self, median_ms: float, tail: float) -> None:
         delays = np.random.default_rng(1)
 
         class Answer(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
-            # Head and body are two packets; without it the second waits 40 ms for an ACK.
+            # Head and body are two packets; without TCP_NODELAY the second waits 40 ms for an ACK.
             disable_nagle_algorithm = True
 
             def do_GET(self) -> None:

@@ -19,7 +19,7 @@ ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvi
 
 CHANGELOG = "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled"
 
-# The disk of a cloud, and what it is an extension of: that has to be there to compile it.
+# The simulated cloud disk, and the class it extends, which is needed to compile it.
 CLOUD_DISK = (
     Path(__file__).parent / "CloudDisk.scala",
     PROBE_DIR / "statestore" / "NioCheckpointFileManager.scala",
@@ -97,7 +97,7 @@ def disk(mb_s: int | None) -> dict[str, str]:
     if mb_s is None:
         return {}
     return {
-        # Not `spark.jars`: the first file is asked for before those are there.
+        # Not `spark.jars`: Spark opens its first file before those are loaded.
         "spark.driver.extraClassPath": str(cloud_disk_jar()),
         "spark.hadoop.fs.file.impl": "io.curtail.examples.CloudDisk",
         "spark.sql.streaming.checkpointFileManagerClass": "io.curtail.examples.CloudCheckpoints",
@@ -122,7 +122,7 @@ def checkpoint(name: str, options: argparse.Namespace) -> str:
 def started(
     rows: DataFrame, name: str, query: str, options: argparse.Namespace, mode: str = "append"
 ) -> StreamingQuery:
-    """Rows with their latencies recorded; they go nowhere, or to the terminal."""
+    """Starts a query that records latencies; rows go nowhere, or to the terminal."""
     return (
         rows.transform(stamp("event_time"))
         .writeStream.queryName(query)
@@ -135,7 +135,7 @@ def started(
 
 
 def run(spark: SparkSession, query: StreamingQuery, options: argparse.Namespace) -> int:
-    """Until the time is up, Ctrl-C or SIGTERM; then stops between two batches if it can."""
+    """Runs until the time is up, Ctrl-C or SIGTERM; then stops, between two batches if it can."""
     asked = threading.Event()
     # Not `awaitTermination`: an exception out of a call into the JVM would break py4j's connection.
     for signum in (signal.SIGINT, signal.SIGTERM):
@@ -152,9 +152,10 @@ def run(spark: SparkSession, query: StreamingQuery, options: argparse.Namespace)
 
 
 def stop_between_batches(query: StreamingQuery, patience_s: float = 5) -> None:
-    """A batch that is cut in the middle is done again after a restart, but logs pages of errors.
+    """Waits for a moment between batches: a batch that is interrupted is repeated after a restart,
+    but logs pages of errors.
 
-    A query that cannot keep up never rests, so the end of a batch will do as well.
+    A query that cannot keep up is never idle, so the end of a batch will do as well.
     """
     deadline_s = time.monotonic() + patience_s
     at = _last_batch(query)

@@ -84,11 +84,11 @@ def arguments() -> argparse.ArgumentParser:
 
 
 def reports(spark: SparkSession, options: argparse.Namespace) -> DataFrame:
-    """What cars say: place, speed and sensor data that does not compress."""
+    """The reports of cars: place, speed and sensor data that does not compress."""
     ticks = spark.readStream.format("rate").option("rowsPerSecond", options.messages).load()
     setting = SETTINGS[options.setting]
     second = F.floor(F.col("value") / options.messages)
-    # In the first seconds the whole fleet says where it is, so that the state has its full size.
+    # In the first seconds every car reports once, so that the state has its full size.
     at_once = math.ceil(setting.cars / (options.messages * REGISTERING_S))
     times = F.when(second < REGISTERING_S, at_once).otherwise(1)
     several = ticks.select("*", F.explode(F.sequence(F.lit(1), times)).alias("nth"))
@@ -130,14 +130,14 @@ def streets(updates: DataFrame) -> DataFrame:
 
 
 def noise(size: int) -> Column:
-    """Bytes that do not compress at the price of a copy: a piece of one noise, each its own."""
+    """Bytes that do not compress, as cheap as a copy: another piece of one noise for each row."""
     all_of_it = random.Random(size).randbytes(size + NOISE_BYTES)
     start = 1 + F.pmod(F.xxhash64("number"), F.lit(NOISE_BYTES))
     return F.substring(F.lit(all_of_it), start.cast("int"), F.lit(size))
 
 
 class Ranking:
-    """s2: every street's last word, and the worst of them."""
+    """s2: the latest state of every street, and the ten worst."""
 
     def __init__(self, show: Callable[[str], None]) -> None:
         self._jam: dict[int, float] = {}

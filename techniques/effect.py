@@ -1,8 +1,8 @@
-"""What a switch changed: percentiles before against after, with their spread.
+"""What a switch changed: ratios of percentiles after / before, with a confidence interval.
 
-Neighbouring records share their fate, so single latencies are no independent samples. Time is cut
-into blocks of ten seconds, each block gives one percentile, and the interval comes from resampling
-blocks (bootstrap, 95 %). A ratio whose interval contains 1 is no effect that was shown.
+Neighbouring records wait for the same things, so single latencies are no independent samples. Time
+is cut into blocks of ten seconds, each block gives one percentile, and the interval comes from
+resampling blocks (bootstrap, 95 %). A ratio whose interval contains 1 shows no effect.
 """
 
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ RESAMPLES = 1_000
 
 @dataclass(frozen=True)
 class Ratio:
-    """after / before; `low` and `high` are None with too few blocks to tell."""
+    """after / before; the bounds `low` and `high` are None with too few blocks."""
 
     ratio: float
     low: float | None
@@ -26,7 +26,7 @@ class Ratio:
 
 
 def ratio(before: Sequence[float], after: Sequence[float], seed: int = 0) -> Ratio | None:
-    """Of the mean percentile of blocks; None where one side has nothing."""
+    """The ratio of the mean percentile of blocks; None if one side has no blocks."""
     first, second = (np.asarray(side, dtype=np.float64) for side in (before, after))
     first, second = first[first > 0], second[second > 0]
     if not len(first) or not len(second):

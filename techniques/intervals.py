@@ -1,7 +1,7 @@
 """Intervals one by one, and many of one kind by column.
 
-Rules ask thousands of intervals where they begin and end, every few seconds for every job: columns
-answer that at the speed of NumPy, and a row becomes an `Interval` only where somebody looks at it.
+Rules read the starts and ends of thousands of intervals every few seconds for every job: columns do
+that at the speed of NumPy, and a row becomes an `Interval` object only when it is accessed.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -15,7 +15,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Objects = NDArray[np.object_]
 
-# In a column of integers.
+# Stands for None in a column of integers.
 NONE = -1
 
 
@@ -71,7 +71,7 @@ class Intervals(Sequence[Interval]):
         return self.end_ms - self.start_ms
 
     def by_start(self) -> "Intervals":
-        """Those that start together stay as they were."""
+        """Sorted by start; rows that start together keep their order."""
         if (self.start_ms[1:] >= self.start_ms[:-1]).all():
             return self
         return self[np.argsort(self.start_ms, kind="stable")]

@@ -1,4 +1,4 @@
-"""Frozen values that techniques share with whoever runs them."""
+"""Frozen values that techniques share with the programs that run them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -51,8 +51,8 @@ class Scope(StrEnum):
 
 @dataclass(frozen=True)
 class Technique:
-    """What a card says, what its settings look like, and for how long a decision holds when nobody
-    renews it."""
+    """The texts of its card, the schema of its settings, and the lease of a decision: how long it
+    holds when nothing renews it."""
 
     name: str
     title: str
@@ -66,8 +66,8 @@ class Technique:
 
 @dataclass(frozen=True)
 class Advice:
-    """What somebody who knows Spark would do first, outside of any technique. `line` is what to
-    copy, `price` what it costs, in words that follow "The price:"."""
+    """What an expert on Spark would do before using a technique. `line` is the setting to copy,
+    `price` what it costs, in words that follow "The price:"."""
 
     title: str
     why: str
@@ -95,8 +95,8 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Decision:
-    """`memory` is what the controller wants to find again in `Past` the next time: plain data, as
-    JSON has it. It is not sent to the job."""
+    """`memory` is what the controller gets back in `Past` the next time: plain data that JSON can
+    hold. It is not sent to the job."""
 
     settings: Settings
     reason: str
@@ -106,17 +106,17 @@ class Decision:
 
 @dataclass(frozen=True)
 class Past:
-    """What a controller knows beside the windows. Whatever was before the operator's last change is
-    not part of it: that was decided on other terms."""
+    """What a controller knows beside the windows. Decisions from before the operator's last change
+    are not part of it: they were made under other options."""
 
     mode: Mode = Mode.ADVISE
-    run: str = ""  # of the job; another one after a restart
+    run: str = ""  # the id of the job's run, a new one after a restart
     decision: Decision | None = None
     refused: str = ""  # why the job does not hold that decision
 
 
 class FigureKind(StrEnum):
-    """What of a figure is drawn: its `points`, its `series` or its `bars`."""
+    """Which field of a figure is drawn: `points`, `series` or `bars`."""
 
     POINTS = "points"
     LINES = "lines"
@@ -133,8 +133,8 @@ class Axis:
 
 @dataclass(frozen=True)
 class Dot:
-    """`weight` is how much stands behind it, and how large it is drawn; `says` is all of it in
-    words."""
+    """`weight` is the amount of data behind the point, and sets its size; `says` is the text of its
+    tooltip."""
 
     x: float
     y: float
@@ -159,7 +159,7 @@ class Series:
 
 @dataclass(frozen=True)
 class Bar:
-    """`says` is all of it in words."""
+    """`says` is the text of its tooltip."""
 
     label: str
     value: float
@@ -168,10 +168,10 @@ class Bar:
 
 @dataclass(frozen=True)
 class Figure:
-    """What a card draws, by its kind: points or lines over two axes, one place on the first of them
-    marked; or bars, which `x` names and whose lengths `y` measures. `weighs` names what a larger
-    point has more of. `note` is what the figure shows in words, and all there is while there is
-    nothing to draw."""
+    """What a card draws, by its kind: points or lines over two axes, with one value of x marked; or
+    bars, whose labels `x` names and whose lengths `y` measures. `weighs` names
+    what the points' weights count. `note` says in words what the figure shows; it is all that is
+    shown while there is nothing to draw."""
 
     kind: FigureKind
     title: str

@@ -17,9 +17,9 @@ LEVERS = (ECHO, STATE_STORES, POOL, SPARK_CONF)
 
 class Place(StrEnum):
     DRIVER = "driver"
-    EXECUTORS = "executors"  # all of them, those that join later too
+    EXECUTORS = "executors"  # all executors, including those that join later
     EXECUTOR = "executor"
-    POOL = "pool"  # on one host: whichever executor there looks after it
+    POOL = "pool"  # a pool on one host: the executor there that looks after it
 
 
 @dataclass(frozen=True)

@@ -2,12 +2,12 @@
 
     technique.py    TECHNIQUE: what its card says
     controller.py   conditions(view), decide(view, options, past): windows in, Decision out, pure;
-                    of cluster scope decide_all(views, options, past), each by job
+                    with cluster scope decide_all(views, options, past), each a map by job
     realizer.py     orders(settings, job): what the probe's levers are to hold
-    picture.py      figure(view, decision): what the card draws; not every technique has one
+    picture.py      figure(view, decision): what the card draws; optional
 
 A new one needs a folder and nothing else. Its modules are imported when they are used: the
-collector in the user's driver needs realizers only, and none of NumPy.
+collector in the user's driver needs realizers only, and must not need NumPy.
 """
 
 import pkgutil
@@ -52,7 +52,7 @@ class Realizer(Protocol):
 
 
 class Registry:
-    """`extra` names packages elsewhere that are built alike, as tests have."""
+    """`extra` names packages elsewhere with the same modules, such as those of tests."""
 
     def __init__(self, extra: Sequence[str] = ()) -> None:
         inside = (
@@ -89,12 +89,12 @@ class Registry:
 
 
 def _has(package: str, module: str) -> bool:
-    """By its files: looking for the module would import the package, detectors and NumPy too."""
+    """Looks for the file: `find_spec` of the module would import the package, and NumPy with it."""
     spec = find_spec(package)
     folders = (spec.submodule_search_locations if spec else None) or ()
     return any(Path(folder, f"{module}.py").exists() for folder in folders)
 
 
 def named(text: str) -> tuple[str, ...]:
-    """Packages as an environment variable lists them, separated by commas."""
+    """The packages that an environment variable lists, separated by commas."""
     return tuple(part.strip() for part in text.split(",") if part.strip())

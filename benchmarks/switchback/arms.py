@@ -14,8 +14,8 @@ Thresholds from 7 to 14 are measured likewise, with a control of 10 and 11 (`Dra
 are changelogs is a setting of the start, so the last two are of another query than the others
 (`restarts`).
 
-Off is held as the control is, and sets nothing: really off, the lever would first bring each store
-back to the checkpoints at which it compacted before anything was asked.
+*Off* is an order like *control*, but sets nothing: without any order, the lever would first bring
+each store back to the checkpoints at which it compacted before the first order.
 
 Whatever `thresholds` gains over *off* may be less work; what it gains over *control* is that stores
 do not work at the same time.
@@ -42,9 +42,10 @@ OFF, CONTROL, THRESHOLDS, DELAY, THREADS, ALL = (
 CHANGELOG, SNAPSHOTS = "changelog", "snapshots"
 CORE = (OFF, CONTROL, THRESHOLDS)
 PARTS = (THRESHOLDS, DELAY, THREADS, ALL)
-# What each start of the job measures, without changelogs and with them.
+# The arms of each start of the job, without changelogs and with them.
 STARTS = ((OFF, THRESHOLDS), (CHANGELOG, SNAPSHOTS))
-# A draw that happens to be higher or lower on average would be compared with the wrong control.
+# How far the mean threshold of a draw may differ from the control's: further, and the two would
+# differ in the number of compactions as well.
 NEAR = 0.25
 
 
@@ -61,7 +62,7 @@ class Draw:
 
     @property
     def controls(self) -> tuple[int, int]:
-        """Thresholds in phase that are as high on average, in turn."""
+        """The control's two thresholds, used in turn: on average as high as the treatment's."""
         return floor(self.mean), ceil(self.mean)
 
 
@@ -71,8 +72,8 @@ HIGH = Draw(base=7, spread=8)
 
 @dataclass(frozen=True)
 class Block:
-    """`rephase` is asked first, until all stores are in step; then `settings`. None asks for
-    nothing. `cycle` is about how many micro-batches a store takes from compaction to compaction."""
+    """`rephase` is set first, until all stores are in phase, then `settings`; None sets nothing.
+    `cycle` is the approximate number of micro-batches from compaction to compaction."""
 
     round: int
     arm: str
@@ -82,7 +83,7 @@ class Block:
 
 
 def orders(rounds: int, extra: Sequence[str] = (), extra_every: int = 2) -> list[tuple[str, ...]]:
-    """The arms of each round: the core in all, the extra ones in every so many.
+    """The arms of each round: the core arms in all, the extra ones in every `extra_every`-th pair.
 
     Every second round is the one before backwards, and each such pair begins one arm further on:
     what drifts with time, and what one block leaves to the next, falls on all arms alike.
@@ -105,7 +106,7 @@ def blocks(
     compaction_threads: int = 0,
     draw: Draw = SPARKS,
 ) -> list[Block]:
-    """One round; arms that need a delay are left out where none fits, but for *all*."""
+    """The blocks of one round. If no delay fits, arms that need one are left out, except *all*."""
     asked: Mapping[str, dict[str, Scalar]] = {
         THRESHOLDS: {
             "thresholds": True,
@@ -141,7 +142,7 @@ def starts(rounds: int) -> list[tuple[tuple[str, ...], ...]]:
 
 
 def seeds(stores: Sequence[tuple[int, int]], count: int, draw: Draw = SPARKS) -> list[int]:
-    """Those whose draw for these stores is as high on average as the control's thresholds."""
+    """Seeds whose draw for these stores is as high on average as the control's thresholds."""
     return list(islice(_balanced(stores, draw), count))
 
 

@@ -1,4 +1,4 @@
-"""Blocks on one running query: re-phased, asked, settled, and only then counted."""
+"""Runs blocks on one query: brings stores in phase, applies the arm, lets it settle, measures."""
 
 import tempfile
 import time
@@ -17,20 +17,20 @@ from dashboard.testing.stack import RedisServer
 from techniques.shadowsync import controller
 from techniques.shadowsync.technique import TECHNIQUE
 
-# What a block's last compactions wrote is told a little after its last batch.
+# The last compactions of a block are reported a little after its last batch.
 LINGER_BATCHES = 1
 # The next round may take longer than those before.
 SLACK = 1.1
-# Of the time that is left: a machine that is busy with something else is not waited for.
+# The share of the remaining time that the warm-up may take at most, on a busy machine.
 WARM_UP = 0.4
-# A block that ends in the middle of the second would have more of the first half than of the other.
+# Whole compaction cycles per block: part of one more would give that part too much weight.
 CYCLES = 2
 
 
 @dataclass(frozen=True)
 class Plan:
-    """`budget_s` is for all of it, the start of the JVM included; lengths are micro-batches.
-    `rephase` and `length` are two cycles of compactions where that is more."""
+    """`budget_s` is the total time, with the start of the JVM; lengths are in micro-batches.
+    `rephase` and `length` are at least two cycles of compactions."""
 
     budget_s: float
     extra: tuple[str, ...] = ()
@@ -39,14 +39,14 @@ class Plan:
     warm_up: int = 30
     settle: int = 2
     length: int = 12
-    # Stores that are apart need a cycle or two to get in step.
+    # Stores that are out of phase need a cycle or two to get in phase.
     rephase: int = 14
     held_s: float = 10.0
 
 
 @dataclass(frozen=True)
 class Measured:
-    """`left_out` has arms with the reason why there is nothing of them."""
+    """`left_out` maps arms that were not measured to the reason."""
 
     figures: tuple[Figures, ...]
     left_out: dict[str, str] = field(default_factory=dict)
@@ -65,8 +65,8 @@ def measure(regime: Regime, plan: Plan, redis: RedisServer, say: Callable[[str],
 def on(
     query: Query, regime: Regime, plan: Plan, until_s: float, say: Callable[[str], None]
 ) -> Measured:
-    """Whole rounds until then, by the monotonic clock: half a one would not be counterbalanced.
-    The first is begun in any case, and cut short on a machine that is too slow for it."""
+    """Measures whole rounds until `until_s` (monotonic clock): half a round is not counterbalanced.
+    The first is started in any case, and cut short on a machine that is too slow for it."""
     say(f"warming up for {plan.warm_up} batches")
     query.wait(lambda: query.last_batch >= plan.warm_up, (until_s - time.monotonic()) * WARM_UP)
     delay_ms, why = delay_of(query) if plan.extra else (None, "")
@@ -108,12 +108,12 @@ def one_block(query: Query, block: Block, plan: Plan) -> Stretch:
             raise Refused(f"not applied within {plan.held_s:.0f} s")
     query.wait_for_batches(plan.settle)
     first, last = query.wait_for_batches(max(plan.length, cycles))
-    query.held()  # a job that gave it up meanwhile says so here
+    query.held()  # raises if the job has given it up meanwhile
     return Stretch(block.round, block.arm, first, last, in_step)
 
 
 def delay_of(query: Query) -> tuple[int | None, str]:
-    """T as the technique's own controller finds it in this job, and what it follows from."""
+    """The delay T that the technique's controller computes for this job, and the reason."""
     history = History(len(query.frames))
     history.add(query.frames, query.activities)
     options = {each.name: each.default for each in TECHNIQUE.options}

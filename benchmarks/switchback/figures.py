@@ -1,4 +1,4 @@
-"""What one block shows, from the job's frames and activities."""
+"""The measurements of one block, from the job's frames and activities."""
 
 from bisect import bisect_right
 from collections import defaultdict
@@ -20,7 +20,7 @@ Spans = list[tuple[float, float]]
 
 @dataclass(frozen=True)
 class Stretch:
-    """Of which block, and which micro-batches of the query it was: both ends count."""
+    """The micro-batches of one block, from first to last (inclusive)."""
 
     round: int
     arm: str
@@ -31,7 +31,7 @@ class Stretch:
 
 @dataclass(frozen=True)
 class Figures:
-    """`in_phase` are compactions at a checkpoint at which most stores of their stage compact."""
+    """`in_phase` counts compactions at checkpoints at which most stores of their stage compact."""
 
     round: int
     arm: str
@@ -52,7 +52,7 @@ class Figures:
 
 
 class Recorded:
-    """All that a query sent, to be asked for stretches of it."""
+    """All frames and activities of a query; returns the figures of a stretch."""
 
     def __init__(self, frames: Sequence[Frame], activities: Iterable[Activity]) -> None:
         self._frames = frames
@@ -64,7 +64,7 @@ class Recorded:
         self._compactions = [each for each in ended if each.kind == Kind.COMPACTION]
 
     def figures(self, stretch: Stretch) -> Figures | None:
-        """None where nothing was committed in it."""
+        """Returns None if no records were committed in the stretch."""
         wanted = range(stretch.first_batch, stretch.last_batch + 1)
         held = [batch for batch in self._batches if batch.batch_id in wanted]
         latency = buckets.merged(
@@ -102,10 +102,10 @@ class Recorded:
 def in_phase(
     compactions: Sequence[Activity], flushes: Sequence[Activity], batches: Sequence[Batch]
 ) -> int:
-    """How many of them are of a checkpoint at which most stores of their operator compact.
+    """Counts the compactions at checkpoints at which most stores of their operator compact.
 
-    A compaction is of the micro-batch whose flush set it off: its store's last before it.
-    Background threads are few, so the last of many may begin long after that.
+    A compaction belongs to the micro-batch whose flush triggered it: its store's last before it.
+    Background threads are few, so the last of many may begin long after its flush.
     """
     flushed: dict[Store, list[int]] = defaultdict(list)
     for each in flushes:
@@ -132,7 +132,7 @@ def in_phase(
 def both_s(
     flushes: Iterable[Activity], compactions: Iterable[Activity], start_ms: float, end_ms: float
 ) -> float:
-    """For how long some flush and some compaction ran at once, whichever."""
+    """The time during which at least one flush and one compaction ran at once."""
     ones, others = (_union(each, start_ms, end_ms) for each in (flushes, compactions))
     return (
         sum(
@@ -145,7 +145,7 @@ def both_s(
 
 
 def saturation_s(frames: Iterable[Frame], start_ms: float, end_ms: float) -> float:
-    """Windows in which some host had no CPU left."""
+    """The total time of windows in which some host had no CPU left."""
     full = sum(
         any(sample.metrics.get(HOST_CPU, 0) >= SATURATED * 1000 for sample in frame.executors)
         for frame in frames
@@ -161,7 +161,7 @@ def _within(found: Iterable[Activity], start_ms: float, end_ms: float) -> list[A
 
 
 def _union(found: Iterable[Activity], start_ms: float, end_ms: float) -> Spans:
-    """Clipped, in milliseconds; those that touch are one."""
+    """The union of their times, clipped to the range, in milliseconds."""
     joined: Spans = []
     for each in sorted(found, key=lambda each: each.start_us):
         start, end = max(each.start_us / 1000, start_ms), min(each.end_us / 1000, end_ms)

@@ -34,11 +34,11 @@ READ = wire.Only(NEEDS.sections | {wire.COMMITTED, wire.ASKED}, NEEDS.metrics)
 
 
 class Stuck(Exception):
-    """The job does not go on; with what it said last."""
+    """The job makes no progress; the message has its last output."""
 
 
 class Refused(Exception):
-    """The job says that it cannot do what was asked."""
+    """The job refused the settings."""
 
 
 class Process(Protocol):
@@ -49,7 +49,7 @@ class Process(Protocol):
 
 
 class Query:
-    """Frames and activities as they come. Whoever waits here also renews what is asked."""
+    """Collects the frames and activities of a job. Its `wait` methods also renew the lease."""
 
     def __init__(self, running: Process, redis_url: str, job_id: str) -> None:
         self._running = running
@@ -68,7 +68,7 @@ class Query:
         return self.batches[-1].batch_id if self.batches else -1
 
     def ask(self, settings: Settings | None) -> None:
-        """None asks for nothing, and takes back what was asked before."""
+        """Sends settings to the job; None withdraws the earlier ones."""
         self._version += 1
         self._wanted = {}
         if settings is not None:
@@ -76,7 +76,7 @@ class Query:
         self._renew()
 
     def held(self) -> bool:
-        """Whether every JVM holds what was asked last. Raises `Refused`."""
+        """Whether every JVM has applied the last settings. Raises `Refused`."""
         asked = self.frames[-1].asked if self.frames else None
         if asked is None or asked.version != self._version:
             return False
@@ -86,7 +86,7 @@ class Query:
         return asked.settled and all(each.state == State.APPLIED for each in asked.techniques)
 
     def wait(self, condition: Callable[[], bool], patience_s: float) -> bool:
-        """Whether it came to be so in that time."""
+        """Waits for the condition; returns whether it was met in time."""
         deadline_s = time.monotonic() + patience_s
         while not (met := condition()) and time.monotonic() < deadline_s:
             time.sleep(POLL_S)
@@ -94,13 +94,13 @@ class Query:
         return met
 
     def wait_within(self, condition: Callable[[], bool], batches: int) -> bool:
-        """Whether it came to be so before so many more had ended."""
+        """Waits for the condition for at most so many batches; returns whether it was met."""
         last = self.last_batch + batches
         self.wait(lambda: condition() or self.last_batch >= last, STUCK_S)
         return condition()
 
     def wait_for_batches(self, more: int) -> tuple[int, int]:
-        """The first and the last of so many that end from now on."""
+        """Waits until `more` batches have ended; returns the first and the last of them."""
         after = self.last_batch
         while self.last_batch < after + more:
             before = self.last_batch
@@ -121,7 +121,7 @@ class Query:
             self.activities += activity.decode(data)
 
     def _news(self, stream: Stream) -> Iterator[bytes]:
-        # Not `(id`: no server is asked to understand exclusive ranges.
+        # Not `(id`: older Redis servers do not understand exclusive ranges.
         for at, fields in self._redis.xrange(stream.key, min=_after(self._after.get(stream))):
             self._after[stream] = at
             yield fields[keys.PAYLOAD]
@@ -134,7 +134,7 @@ class Query:
 
 @contextmanager
 def started(regime: Regime, redis: RedisServer, folder: Path) -> Iterator[Query]:
-    """Runs until the block is left; its first batches are done when this begins."""
+    """Yields a running query whose first batches are done; ends it afterwards."""
     env = programs.environ(os.environ, REDIS_URL=redis.url, **programs.same_python())
     program = programs.job(env, regime.example, folder, *regime.words)
     with Running(program) as running:

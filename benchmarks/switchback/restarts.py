@@ -1,4 +1,4 @@
-"""With changelog checkpoints and without: a setting of the start, so two queries take turns.
+"""With changelog checkpoints and without: this is set at the start, so two queries take turns.
 
 A start has a process, a checkpoint and a Redis of its own. Its first micro-batches are left out,
 then the arms that can be switched while it runs follow each other as blocks do elsewhere. A round
@@ -45,7 +45,7 @@ def on_its_own(regime: Regime) -> Iterator[Query]:
 def measure(
     regime: Regime, plan: Plan, say: Callable[[str], None], start: Start = on_its_own
 ) -> Measured:
-    """Whole rounds while there is time for one as long as the longest so far."""
+    """Measures whole rounds while there is time for one as long as the longest so far."""
     until_s = time.monotonic() + plan.budget_s
     seeds = arms.seeds(regime.stores, plan.rounds)
     found: list[Figures] = []

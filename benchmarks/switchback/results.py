@@ -1,4 +1,4 @@
-"""Ratios between arms with their spread, from the figures of blocks.
+"""Ratios between arms with confidence intervals, from the figures of blocks.
 
 A ratio is taken within a round, so between blocks that are minutes or less apart, and the interval
 is Student's over rounds, on logarithms. One that contains 1, or that comes from a single round,
@@ -23,9 +23,9 @@ from benchmarks.switchback.engine import Measured
 from benchmarks.switchback.figures import Figures
 
 PERCENTILES = ("p95", "p99", "p999")
-# Those with a higher threshold than Spark's compact less: what they gain has a control arm.
+# Arms with higher thresholds than Spark's compact less often, so they have a control arm.
 CONTROLLED = (THRESHOLDS, ALL)
-# Changelogs first, as an expert would set them; then what is to be had without a restart.
+# Pairs of arms: changelogs first, as an expert would set them, then those without a restart.
 RESTART_PAIRS = (
     (CHANGELOG, OFF),
     (SNAPSHOTS, CHANGELOG),
@@ -103,7 +103,7 @@ def of_part(figures: Sequence[Figures], arm: str) -> dict[str, object]:
 
 
 def of_arm(figures: Sequence[Figures], arm: str) -> dict[str, object]:
-    """Means over its blocks."""
+    """The means over the blocks of an arm."""
     own = [each for each in figures if each.arm == arm]
     return {
         "blocks": len(own),
@@ -122,7 +122,7 @@ def of_arm(figures: Sequence[Figures], arm: str) -> dict[str, object]:
 def percentile_ratio(
     figures: Iterable[Figures], name: str, arm: str | None, against: str | None
 ) -> Interval | None:
-    """None where no round has both."""
+    """Returns None if no round has both arms."""
     pairs = [
         (float(getattr(one, f"{name}_ms")), float(getattr(other, f"{name}_ms")))
         for one, other in in_rounds(figures, arm, against)
@@ -131,7 +131,7 @@ def percentile_ratio(
 
 
 def sums_ratio(figures: Sequence[Figures], name: str, arm: str) -> float | None:
-    """Against off, over the rounds that have both; single blocks may well have none of it."""
+    """The ratio of sums, arm / off, over rounds that have both: a single block may have a 0."""
     pairs = in_rounds(figures, arm, OFF)
     own = sum(float(getattr(each, name)) for each, _ in pairs)
     others = sum(float(getattr(each, name)) for _, each in pairs)
@@ -163,7 +163,7 @@ def keyed(name: str, interval: Interval | None) -> dict[str, float | None]:
 
 
 def interval_of(found: Mapping[str, object], name: str) -> Interval | None:
-    """Of a result, or of JSON that was made of it."""
+    """Reads an interval from a result, or from the JSON made of it."""
     mean, low, high = (found[f"{name}{end}"] for end in ("", "_low", "_high"))
     if not isinstance(mean, int | float):
         return None

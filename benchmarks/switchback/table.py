@@ -91,7 +91,7 @@ def of_regimes(results: Mapping[str, Mapping[str, Any]]) -> list[str]:
 
 
 def verdict(ratios: Mapping[str, Interval | None]) -> str:
-    """What differs from 1 for sure, in percent."""
+    """The ratios whose interval does not contain 1, in percent."""
     shown = [
         f"{TITLES[name]} {(ratio.mean - 1) * 100:+.0f} %"
         for name, ratio in ratios.items()

@@ -5,7 +5,7 @@ Each module has
     KIND         the name of what it finds, as incidents have it
     TECHNIQUE    the technique that it recommends, None where nothing that we have helps
     READS        what it reads of a view (`techniques.view.reads`)
-    find(view)   tells everything of its kind in the view, two minutes or an hour
+    find(view)   returns every finding of its kind in the view, two minutes or an hour long
 """
 
 from collections.abc import Mapping

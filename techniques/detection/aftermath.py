@@ -1,16 +1,17 @@
 """Whether latency is higher after some checkpoints of a stage than after the others.
 
-What a compaction does to latency comes in steps on Spark: it takes the CPU from whatever runs at
-its checkpoint, the commit of the next one uploads all that it wrote, and who came meanwhile waits
-for the one after that. So these are tried, alone and together; and each over all that is known and
-over the latest alone, for a job that has just started is noisy. The best is paid for with as many
-times its chance.
+On Spark a compaction raises latency in steps: it takes CPU from the tasks of its own checkpoint,
+the commit of the next checkpoint uploads all that it wrote, and records that arrive meanwhile wait
+for the checkpoint after that. So each of these checkpoints is tested, alone and together, over all
+checkpoints and over the latest alone, as a job that has just started is noisy. The smallest p-value
+is multiplied by the number of tests (Bonferroni).
 
-Ranks need five occurrences to be sure. Where the occurrences are far above all others, the distance
-says it with three.
+The rank-sum test needs five occurrences to be significant. Where all occurrences are far above all
+others, Student's t on their distance needs three.
 
-Other things come in turns too: a trigger of 2.5 s on a source of whole seconds has more to do in
-every second batch. So those that compact must also be higher than each other flush of their cycle.
+Other causes are periodic too: a trigger of 2.5 s on a source of whole seconds has more to do in
+every second batch. So checkpoints that compact must also be higher than each other position of
+their compaction cycle.
 """
 
 from collections.abc import Collection
@@ -27,16 +28,16 @@ from techniques.view import Floats, View
 
 Mask = NDArray[np.bool_]
 
-# Which checkpoints from the one that compacts.
+# The checkpoints that are tested, counted from the one that compacts.
 REACHES = ((0,), (1,), (0, 1), (1, 2))
 WORDS = {
     (0,): "at that checkpoint",
-    (1,): "at the one after it, whose commit uploads what was compacted",
-    (0, 1): "at that checkpoint and the one after it, whose commit uploads what was compacted",
-    (1, 2): "at the one after it, whose commit uploads what was compacted, and at the next, whose "
-    "records waited for it",
+    (1,): "at the next checkpoint, whose commit uploads the compacted files",
+    (0, 1): "at that checkpoint and at the next, whose commit uploads the compacted files",
+    (1, 2): "at the next checkpoint, whose commit uploads the compacted files, and at the one "
+    "after it, whose records waited for that commit",
 }
-# A rise that few would notice is nobody's incident, however sure it is.
+# A smaller rise is no incident, however significant it is.
 LOUD = 1.2
 SIGNIFICANT = 1e-3
 FEWEST_OTHERS = 5
@@ -44,16 +45,16 @@ FEWEST_OF_A_TURN = 4
 PLAUSIBLE = 0.05
 # Each checkpoint is compared with those around it: jobs warm up, loads come and go.
 AROUND = 6
-# Beside all checkpoints.
+# The number of latest checkpoints that are also tested on their own.
 LATEST = 20
-# So far above all others that their spread, rather than their ranks, says how sure it is.
+# From this ratio on, if all are above all others, Student's t is used beside the rank sum.
 FAR = 1.25
 FEWEST_FAR = 3
 
 
 @dataclass(frozen=True)
 class Aftermath:
-    """Medians of the highest p99 after each checkpoint, those marked against the others."""
+    """Compares the highest p99 after marked checkpoints with that after the others (medians)."""
 
     added_ms: float
     ratio: float
@@ -70,9 +71,9 @@ class Aftermath:
 
 
 def aftermath(view: View, stage: Stage, marked: Collection[int]) -> Aftermath | None:
-    """None where too little is known, or where the others are as high."""
+    """Returns None if too little is known, or if the other checkpoints are as high."""
     peaks = latency.peaks(view, spans(view, stage))
-    # Before the first, the state of a job that starts has not its size yet, nor its code its pace.
+    # Before the first marked one, a starting job's state is still small and its JIT not yet warm.
     known = np.flatnonzero(peaks > 0)
     known = known[known >= min(marked, default=0)]
     if len(known) <= FEWEST_OTHERS:
@@ -99,7 +100,7 @@ def _reached(marked: Collection[int], reach: tuple[int, ...]) -> list[int]:
 
 
 def _around(peaks: Floats) -> Floats:
-    """The median of each value and its neighbours."""
+    """Returns the running median over each value and its `AROUND` neighbours on either side."""
     padded = np.pad(peaks, AROUND, mode="reflect" if len(peaks) > AROUND else "edge")
     windows = np.lib.stride_tricks.sliding_window_view(padded, 2 * AROUND + 1)
     medians: Floats = np.median(windows, axis=1)
@@ -125,5 +126,5 @@ def _compared(
 
 
 def _is_higher(these: Floats, turn: Floats) -> bool:
-    # Few of a turn are those that a cycle which slipped by one has left there.
+    # Too few to test: they got to this position when the cycle slipped by one checkpoint.
     return len(turn) < FEWEST_OF_A_TURN or chance.rank_sum(these, turn) <= PLAUSIBLE

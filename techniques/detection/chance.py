@@ -1,4 +1,4 @@
-"""What chance alone would do. Every finding is held against one of these."""
+"""Statistical tests: each returns the p-value that a finding is held against."""
 
 import math
 from functools import cache
@@ -10,7 +10,7 @@ from techniques.view import Floats
 
 Mask = NDArray[np.bool_] | Floats
 
-# Up to 20 against 20 the counts are exact in a double.
+# The largest n · m with exact counts: up to 20 against 20 they are exact in a double.
 MOST_EXACT = 400
 
 
@@ -28,18 +28,19 @@ def at_least(hits: int, tries: int, share: float) -> float:
 
 
 def same_phase(together: int, instances: int, period: int) -> float:
-    """That so many of the instances, each with a phase of its own, are in the same one: exact up
-    to the union bound over the phases, which the first of them fixes."""
+    """The probability that at least `together` of the instances share a phase if each has an
+    independent uniform one of `period`: exact up to the union bound over the phases."""
     if period < 1 or instances < 1:
         return 1.0
     return min(1.0, period * at_least(together, instances, 1 / period))
 
 
 def as_high(these: Floats, others: Floats) -> float:
-    """That values like `others` have a mean as high as `these`.
+    """The p-value that values like `others` have a mean as high as `these`.
 
-    Latency has heavy tails, and neighbours resemble each other, so the normal's tail would promise
-    too much: Student's t with three degrees of freedom is taken however many values there are.
+    Latency has heavy tails and neighbouring values are correlated, so a normal distribution would
+    give p-values that are too small: Student's t with three degrees of freedom is used for any
+    number of values.
     """
     middle = float(np.median(others))
     apart = float(np.median(np.abs(others - middle))) * 1.4826
@@ -49,9 +50,9 @@ def as_high(these: Floats, others: Floats) -> float:
 
 
 def as_far(these: Floats, others: Floats) -> float:
-    """That more values like `others` have a mean as far up as `these`: Student's t, the spread told
-    by the others alone, so that a few values that happen to be alike promise nothing."""
-    from scipy.special import stdtr  # half a second, for what few jobs need
+    """The p-value (Student's t) that further values like `others` have a mean as high as `these`.
+    The spread is that of `others` alone: a few of `these` that happen to be alike say nothing."""
+    from scipy.special import stdtr  # takes half a second to import, and few jobs need it
 
     n, m = len(these), len(others)
     spread = max(float(others.std(ddof=1)), 1e-9) * math.sqrt(1 / n + 1 / m)
@@ -59,8 +60,8 @@ def as_far(these: Floats, others: Floats) -> float:
 
 
 def rank_sum(these: Floats, others: Floats) -> float:
-    """That values like `others` rank as high as `these` (Mann and Whitney, one-sided): exact for
-    few values, where it matters, the normal's tail for many."""
+    """The p-value that values like `others` rank as high as `these` (Mann–Whitney, one-sided):
+    exact for few values, where it matters, and the normal approximation for many."""
     n, m = len(these), len(others)
     ranks = np.argsort(np.argsort(np.concatenate((these, others)), kind="stable"), kind="stable")
     wins = int(ranks[:n].sum()) - n * (n - 1) // 2
@@ -73,8 +74,8 @@ def rank_sum(these: Floats, others: Floats) -> float:
 
 @cache
 def _ways(n: int, m: int) -> Floats:
-    """In how many of the orders of n and m values the n win each number of the n.m duels: the
-    coefficients of the Gaussian binomial, whole numbers that a double still holds."""
+    """For each value of Mann and Whitney's U, the number of orders of n and m values that have it:
+    the coefficients of the Gaussian binomial, whole numbers that a double still holds."""
     ways = np.zeros(n * m + 1)
     ways[0] = 1
     for i in range(1, n + 1):
@@ -86,8 +87,10 @@ def _ways(n: int, m: int) -> Floats:
 
 
 def rises(values: Floats) -> int:
-    """Of all pairs of values, how many more rise than fall: each half with itself, and then what
-    is in the second half against the first, sorted. An hour would be millions of pairs."""
+    """Mann and Kendall's S: the number of pairs that rise less the number that fall.
+
+    Counted by halves (each half, then the second against the sorted first): an hour has millions
+    of pairs."""
     half = len(values) // 2
     if len(values) <= 64:
         return int(np.triu(np.sign(values[None, :] - values[:, None]), 1).sum())

@@ -3,7 +3,7 @@
 Without changelogs every commit uploads the files that RocksDB flushed and compacted, so a commit
 waits for what a compaction wrote. With them (`changelogCheckpointing`) a commit uploads the rows
 that changed, and a snapshot goes up in the background every so many versions. So changelogs show as
-commits without an upload. It is a setting of the start: no lever of a running job can change it.
+commits without an upload. Spark reads the setting at the start: no lever can change it later.
 """
 
 from collections.abc import Iterable
@@ -33,18 +33,18 @@ CHANGELOGS_FIRST = Advice(
 
 
 def with_changelogs(view: View) -> list[int]:
-    """Operators whose state stores keep changelogs, as far as they flushed."""
+    """Operators that flushed and whose state stores keep changelogs."""
     return view.once(_with_changelogs)
 
 
 def without_changelogs(view: View) -> list[int]:
-    """Operators whose every commit uploads; none of those of which no upload was seen."""
+    """Operators that upload at every commit. Those without any upload or commit are left out."""
     return view.once(_without_changelogs)
 
 
 def advice(view: View, operators: Iterable[int]) -> Advice | None:
-    """What an expert would do before any of our techniques, where these operators compact in
-    step: None where they keep changelogs already."""
+    """Returns the advice to set changelogs first, as an expert would before any of our techniques,
+    or None unless one of these operators uploads at every commit."""
     return CHANGELOGS_FIRST if set(operators) & set(without_changelogs(view)) else None
 
 
@@ -67,7 +67,7 @@ def _flushing(view: View) -> list[int]:
 
 
 def _per_upload(view: View, operator: int) -> float:
-    """Commits for each upload; 0 where there were no commits, infinite where no uploads."""
+    """Commits per upload: 0 without commits, infinite without uploads."""
 
     def count(intervals: Intervals) -> int:
         return int(np.count_nonzero(intervals.operator == operator))

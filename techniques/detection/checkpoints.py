@@ -16,7 +16,8 @@ from techniques.detection import latency
 from techniques.intervals import NONE, Floats, Intervals, Ints
 from techniques.view import WINDOW_MS, View
 
-# Where nobody has told of the batch yet: flushes of a commit follow each other closer than commits.
+# Separates checkpoints while their batch is not known yet: the flushes of one commit follow each
+# other more closely than commits do.
 GAP_MS = 300
 IN_PHASE_SHARE = 0.75
 HEAVY = 0.25
@@ -36,8 +37,8 @@ class Checkpoint:
 
 @dataclass(frozen=True, eq=False)
 class Stage:
-    """One stateful operator. A row of an array is a checkpoint; those of flushes and compactions
-    that begin at `flushes_from[n]` and `compactions_from[n]` are the n-th's."""
+    """One stateful operator. Arrays have one row per checkpoint; the flushes and compactions of
+    checkpoint n begin at the indices `flushes_from[n]` and `compactions_from[n]`."""
 
     operator: int
     instances: int
@@ -75,7 +76,7 @@ class Stage:
 
     @cached_property
     def bursts_ms(self) -> Floats:
-        """Of each checkpoint in phase, a row: its first compaction begins, its last one ends."""
+        """A row per checkpoint in phase: start of its first compaction, end of its last."""
         edges = np.append(self.compactions_from, len(self.compactions))
         return np.array(
             [
@@ -89,15 +90,15 @@ class Stage:
 
     @cached_property
     def occurrences_ms(self) -> Floats:
-        """The same, from the first flush of the checkpoint on."""
+        """A row per checkpoint in phase: start of its first flush, end of its last compaction."""
         return np.column_stack((self.starts_ms[self.in_phase], self.bursts_ms[:, 1]))
 
     def meets(self, other: "Stage") -> NDArray[np.bool_]:
-        """Which of its bursts another stage's meet."""
+        """For each burst of this stage, whether one of the other stage overlaps it."""
         return np.asarray(self._overlaps(other).any(axis=1))
 
     def meetings_ms(self, other: "Stage") -> Floats:
-        """A row for each of them: the first flush of either begins, the last compaction ends."""
+        """A row per overlapping burst: first flush and last compaction of either stage."""
         overlaps = self._overlaps(other)
         own, theirs = self.occurrences_ms, other.occurrences_ms
         starts = np.where(overlaps, theirs[:, 0], np.inf).min(axis=1)
@@ -106,22 +107,22 @@ class Stage:
         return both[self.meets(other)]
 
     def _overlaps(self, other: "Stage") -> NDArray[np.bool_]:
-        """Own bursts by theirs. Background threads are few, so one burst may wait for the other: a
-        gap as between the flushes of one commit is no gap."""
+        """A matrix of this stage's bursts by the other's. Background threads are few, so one burst
+        may wait for the other: bursts up to `GAP_MS` apart still count as overlapping."""
         starts, ends = self.bursts_ms[:, :1], self.bursts_ms[:, 1:]
         theirs = other.bursts_ms
         return (theirs[:, 0] < ends + GAP_MS) & (theirs[:, 1] > starts - GAP_MS)
 
     def weighs(self, other: "Stage") -> bool:
-        """Whether its compactions matter beside the other's: by what they read, for how long they
-        take depends on who else takes the CPU."""
+        """Whether its compactions matter beside the other's, by the bytes they read: their
+        duration depends on what else uses the CPU."""
         return int(self.compactions.input_bytes.sum()) >= HEAVY * int(
             other.compactions.input_bytes.sum()
         )
 
     @cached_property
     def period(self) -> int | None:
-        """Every how many checkpoints that is so; None where it is not regular."""
+        """The number of checkpoints from one in phase to the next; None if it is not regular."""
         found = self.in_phase
         steps = [later - earlier for earlier, later in pairwise(found)]
         if not steps:
@@ -132,11 +133,11 @@ class Stage:
 
     @cached_property
     def step_ms(self) -> float | None:
-        """From checkpoint to checkpoint."""
+        """The median time from checkpoint to checkpoint."""
         return self.lasts_ms(1)
 
     def lasts_ms(self, checkpoints: int) -> float | None:
-        """From one to the so-manieth after it: not so many times a step, where some are slow."""
+        """The median time of so many checkpoints: no multiple of `step_ms`, as some are slow."""
         apart = self.starts_ms[checkpoints:] - self.starts_ms[:-checkpoints]
         return float(np.median(apart)) if len(apart) else None
 
@@ -146,9 +147,8 @@ def stages(view: View) -> list[Stage]:
 
 
 def spans(view: View, stage: Stage) -> list[tuple[int, int]]:
-    """Each checkpoint with what follows it, as windows of the view: as long as its latency counts,
-    and not into the next one, whose latency is the next one's. One per checkpoint, empty where it
-    is not in the view."""
+    """For each checkpoint the windows in which its latency counts, as [first, after the last): up
+    to `latency.REACH` after its end, but not into the next checkpoint. Empty if not in the view."""
     until_ms = np.append(stage.starts_ms[1:], np.inf) - WINDOW_MS
     reach_ms = np.minimum(stage.ends_ms + latency.REACH * WINDOW_MS, until_ms)
     first = (stage.starts_ms - view.start_ms) // WINDOW_MS
@@ -158,7 +158,7 @@ def spans(view: View, stage: Stage) -> list[tuple[int, int]]:
 
 
 def table(stage: Stage, rows: int) -> list[dict[str, float | int | str]]:
-    """Table 1 of the paper for the last so many checkpoints, a row each."""
+    """Table 1 of the paper: a row for each of the last `rows` checkpoints."""
     return [
         {
             "operator": stage.operator,
@@ -192,11 +192,11 @@ def _stage(operator: int, flushes: Intervals, compactions: Intervals, batches: I
     flushes_from = np.concatenate(([0], np.flatnonzero(_begins(flushes, batches)) + 1))
     starts_ms = flushes.start_ms[flushes_from]
     ends_ms = np.maximum.reduceat(flushes.end_ms, flushes_from)
-    # Both are by their start, so those of a checkpoint follow each other.
+    # Flushes and compactions are sorted by start, so those of one checkpoint are adjacent.
     compactions = compactions[np.searchsorted(compactions.start_ms, starts_ms[0]) :]
     belongs_to = np.searchsorted(starts_ms, compactions.start_ms, side="right") - 1
     np.maximum.at(ends_ms, belongs_to, compactions.end_ms)
-    # Each partition once per checkpoint, however often it compacted there.
+    # Count each partition once per checkpoint, however often it compacted there.
     partitions, numbers = np.unique(compactions.partition, return_inverse=True)
     pairs = np.unique(belongs_to * max(1, len(partitions)) + numbers)
     return Stage(
@@ -213,8 +213,9 @@ def _stage(operator: int, flushes: Intervals, compactions: Intervals, batches: I
 
 
 def _begins(flushes: Intervals, batches: Intervals) -> NDArray[np.bool_]:
-    """Which flushes, of those after the first, begin a checkpoint. A slow disk keeps the flushes of
-    one commit seconds apart, so the batches tell; of the one that still runs nobody has told."""
+    """For each flush after the first, whether it begins a checkpoint. On a slow disk the flushes of
+    one commit are seconds apart, so the micro-batches decide; the running one is not known yet, so
+    there the gap between flushes does."""
     apart = flushes.start_ms[1:] > np.maximum.accumulate(flushes.end_ms)[:-1] + GAP_MS
     if not len(batches):
         return np.asarray(apart)

@@ -1,5 +1,7 @@
-"""A slow batch every few seconds is what one sees first of ShadowSync. Where its cause is found
-as well, the cause alone is told: two incidents for one trouble would be acted on twice.
+"""Drops findings that another finding explains.
+
+A periodic slow batch is the first symptom of ShadowSync. If the ShadowSync is found as well, only
+that is reported: two incidents for one cause would be acted on twice.
 """
 
 from collections.abc import Iterable, Sequence
@@ -12,12 +14,12 @@ from techniques.detection.rules import (
 )
 
 CAUSES = {scheduled_shadowsync.KIND, statistical_shadowsync.KIND}
-# Of the periods, which are medians over a few occurrences.
+# How far the two periods may differ: they are medians over a few occurrences.
 AGREE = 0.25
 
 
 def unexplained(findings: Sequence[Finding], known: Iterable[Finding] = ()) -> list[Finding]:
-    """`known` are those of incidents that are open."""
+    """The findings that no other one explains; `known` are findings of open incidents."""
     causes = [each for each in (*findings, *known) if each.kind in CAUSES]
     return [each for each in findings if not any(_explains(cause, each) for cause in causes)]
 

@@ -1,4 +1,4 @@
-"""What a detector returns: data that a person can check. Somebody else decides what to do."""
+"""What a detector returns: data that a person can check. Controllers decide what to do."""
 
 from dataclasses import dataclass, field
 
@@ -7,8 +7,8 @@ from techniques.model import Advice, Evidence
 
 @dataclass(frozen=True)
 class Finding:
-    """`p_value` is the chance of seeing the like without the cause; `added_ms` is the latency that
-    it adds at its peaks. `spans_ms` are the occurrences, oldest first."""
+    """`p_value` is the probability of such data without the cause; `added_ms` is the latency that
+    the cause adds at its peaks. `spans_ms` are the occurrences, oldest first."""
 
     kind: str
     title: str
@@ -21,7 +21,7 @@ class Finding:
     executors: tuple[str, ...] = ()
     period_ms: float | None = None
     technique: str | None = None
-    first: Advice | None = None  # before that technique
+    first: Advice | None = None  # what to do before using the technique
     table: tuple[dict[str, float | int | str], ...] = field(default=())
 
     @property

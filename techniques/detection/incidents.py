@@ -1,8 +1,8 @@
-"""Findings merged over time into incidents. Time is an argument, state is a value.
+"""Merges findings over time into incidents. Time is an argument, state is a value.
 
-Detectors look back over minutes, so the same trouble is found again at every look: it is one
-incident, and only spans that begin after the last one known are new occurrences. An incident ends
-when its trouble has not come back for long enough that it should have.
+Detectors look back over minutes, so they find the same problem again at every run: it is one
+incident, and only spans that begin after the last known one are new occurrences. An incident ends
+when the problem has not come back for longer than its period allows.
 """
 
 from collections.abc import Iterable, Sequence
@@ -11,10 +11,10 @@ from enum import StrEnum
 
 from techniques.detection.finding import Finding
 
-# Without a period, silence of this long is the end; with one, so many periods.
+# An incident ends after this time without an occurrence, or after so many periods if that is more.
 QUIET_MS = 30_000
 QUIET_PERIODS = 2.5
-# Spans of one occurrence may be told a little differently as more of it is seen.
+# The start of an occurrence may shift by this much as more of it is seen.
 SAME_MS = 500
 
 
@@ -24,13 +24,13 @@ class Severity(StrEnum):
     CRITICAL = "critical"
 
 
-# By the latency that is added at the peaks.
+# Thresholds of severity: the latency added at the peaks.
 WARNING_MS, CRITICAL_MS = 100.0, 1_000.0
 
 
 @dataclass(frozen=True)
 class Incident:
-    """`latest` is the last finding of it, which has the evidence."""
+    """`latest` is its most recent finding, with the evidence."""
 
     latest: Finding
     onset_ms: int
@@ -62,12 +62,13 @@ class Changes:
 
 
 def key(finding: Finding) -> tuple[object, ...]:
-    """What makes two findings the same trouble."""
+    """Findings with the same key belong to the same incident."""
     return finding.kind, finding.operators, finding.executors
 
 
 def merged(known: Sequence[Incident], findings: Iterable[Finding], now_ms: int) -> Changes:
-    """`known` are the open ones. A finding whose last occurrence is over is history, not news."""
+    """Returns what the findings change about the open incidents `known`. A new finding whose last
+    occurrence was too long ago opens none."""
     by_key = {incident.key: incident for incident in known}
     opened: dict[tuple[object, ...], Incident] = {}
     continued: dict[tuple[object, ...], Incident] = {}

@@ -1,4 +1,4 @@
-"""Whether latency rose with something, and by how much."""
+"""Whether latency is higher during some spans of windows than at other times, and by how much."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ FEWEST_CONTROLS = 8
 
 @dataclass(frozen=True)
 class Rise:
-    """Of the spans' peaks against those of other times: medians."""
+    """The median p99 peak of the spans against that of other times."""
 
     added_ms: float
     ratio: float
@@ -35,7 +35,7 @@ class Rise:
 
 
 def rise(view: View, spans: Spans) -> Rise | None:
-    """Of latency in and after the spans (windows) against the time in between."""
+    """Compares latency in and shortly after the spans (of windows) with the time between them."""
     if not spans:
         return None
     reaching = [(first, after + REACH) for first, after in spans]
@@ -43,7 +43,7 @@ def rise(view: View, spans: Spans) -> Rise | None:
 
 
 def against(view: View, spans: Spans, controls: Spans) -> Rise | None:
-    """Of latency in the spans against the controls; None where too little is known of either."""
+    """Compares latency in the spans with the controls; None if too little is known of either."""
     if not spans or len(controls) < FEWEST_CONTROLS:
         return None
     p99_ms = view.once(_p99_ms)
@@ -61,17 +61,17 @@ def against(view: View, spans: Spans, controls: Spans) -> Rise | None:
 
 
 def peaks(view: View, spans: Spans) -> Floats:
-    """The highest p99 in each span, 0 where none is known."""
+    """The highest p99 in each span; 0 if none is known."""
     return _highest(view.once(_p99_ms), spans)
 
 
 def _p99_ms(view: View) -> Floats:
-    """What is not known is no peak. One more at the end, so that spans may end with the view."""
+    """The p99 of each window, 0 if unknown, and one more 0 so that spans may end with the view."""
     return np.append(np.where(np.isnan(view.p99_ms), 0.0, view.p99_ms), 0.0)
 
 
 def _peaks(p99_ms: Floats, spans: Spans) -> Floats:
-    """Those of spans in which something is known."""
+    """The highest p99 of each span that has a known one."""
     highest = _highest(p99_ms, spans)
     return highest[highest > 0]
 
@@ -81,19 +81,19 @@ def _highest(p99_ms: Floats, spans: Spans) -> Floats:
     found = np.zeros(len(bounds))
     some = bounds[:, 0] < bounds[:, 1]
     if some.any():
-        # Of two bounds after each other the maximum in between: every other one is of a span.
+        # `reduceat` gives the maximum between each two bounds; every other result is a span's.
         found[some] = np.maximum.reduceat(p99_ms, bounds[some].ravel())[::2]
     return found
 
 
 def _lags_ms(p99_ms: Floats, spans: Spans) -> list[int]:
-    """How long after the beginning of each such span its peak was."""
+    """For each span with a known p99, the time from its beginning to its peak."""
     inside = [p99_ms[:-1][first:after] for first, after in spans]
     return [int(each.argmax()) * WINDOW_MS for each in inside if each.any()]
 
 
 def _between(view: View, spans: Spans) -> list[tuple[int, int]]:
-    """Stretches as long as a typical span, one after another, that no span reaches into."""
+    """Consecutive control spans, as long as a typical span, that no span reaches into."""
     length = max(1, int(np.median([after - first for first, after in spans]))) if spans else 1
     taken = np.zeros(len(view), dtype=bool)
     for first, after in spans:

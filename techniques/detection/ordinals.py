@@ -1,4 +1,4 @@
-"""Every n-th, in words."""
+"""Ordinal numbers in words, for "every n-th"."""
 
 SPELT = {1: "single", 2: "second", 3: "third", 4: "fourth"}
 ENDINGS = {1: "st", 2: "nd", 3: "rd"}

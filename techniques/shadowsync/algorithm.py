@@ -36,7 +36,8 @@ def alpha(
     reopened: int = 0,
     spread: int = SPREAD,
 ) -> int:
-    """0 … spread − 1. `reopened` is how often Spark has opened the store again: each draws anew.
+    """The α of a state store: 0 … spread − 1. `reopened` counts how often Spark has reopened the
+    store; each time it draws anew.
 
     `collectors/probe/statestore/Thresholds.scala` draws the same on the executor; a test compares
     the two.
@@ -45,18 +46,18 @@ def alpha(
 
 
 def threshold(drawn: int, base: int = THRESHOLD, slowdown: int = SLOWDOWN) -> int:
-    """Files at level 0 at which the store compacts."""
+    """The number of files at level 0 at which the store compacts."""
     return min(base + drawn, ceiling(base, slowdown))
 
 
 def ceiling(base: int = THRESHOLD, slowdown: int = SLOWDOWN) -> int:
-    """No threshold and no delay may let level 0 grow beyond this."""
+    """The number of files at level 0 that no threshold and no delay may exceed."""
     return max(base, slowdown - MARGIN)
 
 
 @dataclass(frozen=True)
 class Load:
-    """What a delay is made of, as measured."""
+    """The measurements from which a delay is computed."""
 
     rate_per_s: float  # λ
     flush_ms: float  # Δt
@@ -66,13 +67,13 @@ class Load:
 
     @property
     def queued(self) -> float:
-        """Q."""
+        """Q, the records that queue up during a flush."""
         return self.rate_per_s * self.flush_ms / 1000
 
 
 @dataclass(frozen=True)
 class Delay:
-    """`ms` is T, None where no T fits; `why` says what it follows from."""
+    """`ms` is T, or None if no T fits; `why` gives the reason in words."""
 
     ms: int | None
     why: str
@@ -97,8 +98,8 @@ def delay(load: Load) -> Delay:
 
 
 def _longer(drain_ms: int, room_ms: float) -> int:
-    """The next power of two if there is room: longer does no harm (Figure 12: 1000 ms is as good as
-    3000 ms), too short does, and a measurement that wavers leads to the same delay."""
+    """Rounds up to the next power of two if there is room: a longer delay does no harm (Figure 12:
+    1000 ms is as good as 3000 ms), a shorter one does, and noise does not change the result."""
     rounded = 1 << (drain_ms - 1).bit_length()
     return rounded if rounded < room_ms else drain_ms
 

@@ -1,9 +1,9 @@
-"""Which of the paper's mitigations a job gets: by the kind of ShadowSync that is found in it.
+"""Chooses the paper's mitigations for a job by the kind of ShadowSync that is found in it.
 
 Scheduled (the instances of one stage compact together): a threshold per instance, section 4.1, and
-if asked for a delay after the flush. Statistical (stages meet): the threads of section 4.2 as well
-(`threads`). With changelog checkpoints: a phase of its own for the snapshots of each instance.
-What was decided stays when the pattern is gone, for that is what the decision was for.
+optionally a delay after the flush. Statistical (compactions of stages overlap): the threads of
+section 4.2 as well (`threads`). With changelog checkpoints: a separate phase for the snapshots of
+each instance. A decision stays when the pattern is gone: making it go is what the decision is for.
 """
 
 from techniques.detection.changelogs import with_changelogs
@@ -19,7 +19,7 @@ from techniques.shadowsync.snapshot_batches import snapshot_conditions, snapshot
 from techniques.shadowsync.threads import calmed, threads, withdrawn
 from techniques.view import View
 
-# Fewer compactions of a stage tell nothing about what is in phase.
+# With fewer compaction cycles of a stage it is not known whether it is in phase.
 FEWEST_CYCLES = 2
 
 NOTHING_YET = Past()
@@ -35,7 +35,9 @@ def conditions(view: View) -> Conditions:
             "with which commits do not flush, and wrote no snapshot",
         )
     if not (several := _several(known)):
-        return Conditions(False, "there is one state store per stage, and nothing to take apart")
+        return Conditions(
+            False, "there is only one state store per stage: nothing to desynchronise"
+        )
     if found := _found(view):
         advised = next((each.first for each in found if each.first), None)
         return Conditions(True, found[0].title, advised)
@@ -107,13 +109,13 @@ def _several(known: list[Stage]) -> list[Stage]:
 
 
 def _goes_on(finding: Finding, view: View) -> bool:
-    """What ended before the switch was turned is no reason to change anything after it."""
+    """Whether the pattern still occurs: one that is over is no reason to change anything."""
     quiet_ms = max(QUIET_MS, QUIET_PERIODS * (finding.period_ms or 0.0))
     return view.end_ms - finding.end_ms <= quiet_ms
 
 
 def _delay(view: View, several: list[Stage]) -> Delay:
-    """The longest that any stage needs; none if one of them has no room for it."""
+    """The longest delay that any stage needs; none if one of them has no room for it."""
     loads = [each for stage in several if (each := load(view, stage))]
     if not loads:
         return Delay(None, "too little is known of the job's load yet")
@@ -140,5 +142,5 @@ def _reason(settings: Settings, found: list[str], compacting: str) -> str:
         if settings[name]
     ]
     parts.extend([compacting] if compacting else [])
-    cause = found[0] if found else "nothing is found yet, and it is asked for all the same"
+    cause = found[0] if found else "no ShadowSync is found yet (preventive)"
     return f"{'; '.join(parts) or 'no part applies'}: {cause}"

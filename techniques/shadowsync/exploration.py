@@ -1,16 +1,16 @@
-"""Looking for the knee of compaction threads, from one look at the job to the next.
+"""The search for the knee of compaction threads, step by step over calls of the controller.
 
-Time is that of the job's windows, state is a value, and it can be written down: whoever looks next
-may be another process.
+Time is that of the job's windows. The state is a value that can be stored: the next call may come
+from another process.
 
     WAITING ──▶ EXPLORING ──▶ OVER
        │            └───────▶ WITHDRAWN
        └────────────────────▶ OVER
 
-Levels that the job shows by itself may be enough. If not, each of a few thread counts is tried for
-a minute, in *act* only; what was seen under all of them makes one curve. It is over once a knee is
-found, every step was taken, or what it was done for is gone. It is not done again in the same run
-of the job. Where the job itself refused to go on, nothing is changed any more.
+The numbers of compactions at once that occur anyway may be enough for a curve. If not, each of a
+few thread counts is tried for a minute, in *act* only; the windows of all of them make one curve.
+The search is over once a knee is found, every step was taken, or the ShadowSync is gone. It is not
+repeated in the same run of the job. If the job refuses a step, nothing is changed any more.
 """
 
 from collections.abc import Mapping
@@ -21,10 +21,11 @@ from typing import Any
 from techniques.shadowsync.knee import Knee, Pairs, knee, pairs, together
 from techniques.view import View
 
-# Under which a decision remembers it.
+# The key of the search in the memory of a decision.
 MEMORY = "compaction_threads"
 STEP_MS = 60_000
-# What else was changed gets so long to take the compactions apart: as far as a view reaches back.
+# Other changes get this long to desynchronise the compactions before threads are tried: as long as
+# a view reaches back.
 OTHERS_FIRST_MS = 120_000
 
 
@@ -37,11 +38,11 @@ class State(StrEnum):
 
 @dataclass(frozen=True)
 class Exploration:
-    """`knee` is None until there is one. `steps` are from the fewest to the most threads."""
+    """`knee` is None until it is found. `steps` are thread counts from the fewest to the most."""
 
     run: str
     state: State
-    since_ms: int  # of the state, while exploring of the step
+    since_ms: int  # when the state began; while exploring, the step
     steps: tuple[int, ...] = ()
     step: int = 0
     seen: Pairs = field(default_factory=dict)
@@ -50,7 +51,7 @@ class Exploration:
 
     @property
     def threads(self) -> int:
-        """What is to be set now; 0: as they are."""
+        """The number of threads to set now; 0 leaves it unchanged."""
         if self.state is State.EXPLORING:
             return self.steps[self.step]
         return 0 if self.knee is None else min(max(self.knee, self.steps[0]), self.steps[-1])
@@ -60,7 +61,7 @@ class Exploration:
         return self.since_ms + STEP_MS
 
     def curve(self, view: View) -> Pairs:
-        """All that is known by now. What is over is known from what was seen then."""
+        """Merges the finished steps (from memory) with the one that is running."""
         if self.state is State.WAITING:
             return pairs(view)
         if self.state is State.EXPLORING:
@@ -74,7 +75,7 @@ class Exploration:
 
     @staticmethod
     def of(memory: Mapping[str, Any]) -> "Exploration | None":
-        """None of a memory without one, or with one of another version."""
+        """Returns None if the memory has no search, or one of another version."""
         held = memory.get(MEMORY)
         if not isinstance(held, Mapping):
             return None
@@ -90,8 +91,8 @@ class Exploration:
 
 
 def steps(fewest: int, most: int) -> tuple[int, ...]:
-    """Each twice the one before: with n threads up to n compactions run at once, so that all
-    levels are seen on the way."""
+    """The thread counts to try, each twice the one before. With n threads up to n compactions run
+    at once, so all levels in between occur as well."""
     doubled = []
     while fewest < most:
         doubled.append(fewest)
@@ -106,8 +107,8 @@ def begun(run: str, view: View) -> Exploration:
 def looked(
     before: Exploration, view: View, steps: tuple[int, ...], may_act: bool, others: bool
 ) -> Exploration:
-    """The next state; the same one where nothing has changed. `others` says that something else was
-    changed against the same trouble."""
+    """Returns the next state, or the same one if nothing has changed. `others` says whether another
+    mitigation of the same ShadowSync was switched on."""
     match before.state:
         case State.WAITING:
             return _waited(before, view, steps, may_act, others)
@@ -122,7 +123,7 @@ def refused(before: Exploration, why: str) -> Exploration:
 
 
 def ended(before: Exploration, view: View, because: str) -> Exploration:
-    """What was seen until then may be enough."""
+    """Ends the search early. What was seen by then may be enough for a knee."""
     seen = before.curve(view)
     found = knee(seen)
     done = f"step {before.step + 1} of {len(before.steps)}"
@@ -146,7 +147,8 @@ def _waited(
 
 def _explored(before: Exploration, view: View) -> Exploration:
     if view.start_ms > before.since_ms + STEP_MS / 2:
-        # Nobody looked for so long that most of the step was not seen, and the job let go of it.
+        # The controller did not run for so long that it missed most of the step, and the lease of
+        # its settings has ended meanwhile: the step starts again.
         return replace(before, since_ms=view.end_ms)
     if view.end_ms < before.until_ms:
         return before

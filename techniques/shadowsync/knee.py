@@ -1,11 +1,11 @@
 """How many compaction threads (ShadowSync, section 4.2.2): the knee of p99 over live compactions.
 
-Of each 50 ms window the paper takes the tail latency and how many compactions run, over all windows
-the curve of one against the other (its Figure 15), and on that curve the point beyond which latency
-rises: Kneedle (Satopaa et al., ICDCSW '11). It found 4, where the default was 16.
+For each 50 ms window the paper takes the tail latency and the number of running compactions, plots
+one against the other (Figure 15), and finds the point beyond which latency rises with Kneedle
+(Satopaa et al., ICDCSW '11). It found 4, where the default was 16.
 
-The number that is set is one per executor, so a window counts for as many compactions as its
-busiest executor has at once. A level's latency is the median of its windows. More compactions do
+The setting is per executor, so the level of a window is the number of compactions that its busiest
+executor runs at once. A level's latency is the median of its windows. More compactions do
 not help the records that wait, so the curve is made to rise (isotonic regression, weighted by
 windows) before Kneedle looks at it: a level that was seen rarely makes no knee of its own.
 """
@@ -19,14 +19,14 @@ import numpy as np
 from techniques.intervals import Floats, Intervals, Ints
 from techniques.view import WINDOW_MS, View
 
-# Windows of a level that are too few to say anything about it: less than a second.
+# A level seen in fewer windows (less than a second) is left out of the curve.
 FEWEST_WINDOWS = 20
 # A curve of fewer points has no room for a knee.
 FEWEST_LEVELS = 4
-# What p99 has to rise by from the first level to the last.
+# The factor by which p99 has to rise from the first level to the last.
 LEAST_RISE = 1.1
-# Kneedle's S = 1 means one step of the curve. Here it is always one of the 15 steps that the
-# paper's curve has: with few levels, one of theirs would be most of the curve.
+# Kneedle's sensitivity S = 1 means one step of the curve. Here it is scaled to one of the 15 steps
+# of the paper's curve: with few levels, one of their steps would be most of the curve.
 PAPERS_STEPS = 15
 
 # p99 of the windows at each level, in ms.
@@ -42,7 +42,7 @@ class Point:
 
 @dataclass(frozen=True)
 class Knee:
-    """`at` is None where there is no knee, and `why` says what is missing."""
+    """`at` is None if there is no knee; `why` then says what is missing."""
 
     points: tuple[Point, ...]
     at: int | None
@@ -50,15 +50,15 @@ class Knee:
 
     @property
     def is_spread(self) -> bool:
-        """Whether enough levels were seen to tell."""
+        """Whether enough levels were seen for a curve."""
         return len(self.points) >= FEWEST_LEVELS
 
 
 def pairs(view: View, since_ms: float = -inf) -> dict[int, list[float]]:
-    """Of the windows from `since_ms` on in which something compacts and records come through.
+    """The p99 of each window from `since_ms` on with compactions and records, by level.
 
-    Three digits: they are kept as text from one step of an exploration to the next, and a knee must
-    be the same before and after.
+    Rounded to three digits: values are stored as text between the steps of an exploration, and the
+    knee must be the same before and after.
     """
     levels = view.once(at_once)
     starts_ms = view.start_ms + np.arange(len(view)) * WINDOW_MS
@@ -74,7 +74,7 @@ def together(one: Pairs, other: Pairs) -> dict[int, list[float]]:
 
 
 def at_once(view: View) -> Ints:
-    """How many compactions the busiest executor has at the same time, at most, in each window."""
+    """For each window, the most compactions that one executor ran at the same time."""
     compactions = view.of("compaction")
     most = np.zeros(len(view), dtype=np.int64)
     for executor in dict.fromkeys(compactions.executor.tolist()):
@@ -102,7 +102,7 @@ def points(seen: Pairs) -> tuple[Point, ...]:
 
 
 def lacks(found: Sequence[Point]) -> str:
-    """Why there is no curve to look at."""
+    """Returns why there is no curve to search for a knee; empty if there is one."""
     if not found:
         return "there were too few windows with compactions"
     if len(found) < FEWEST_LEVELS:
@@ -119,7 +119,7 @@ def _curve(found: Sequence[Point]) -> Floats:
 
 
 def rising(values: Floats, weights: Ints) -> Floats:
-    """The nearest curve that never falls: neighbours that do are put at their mean."""
+    """Isotonic regression: neighbours that fall are replaced by their weighted mean."""
     blocks: list[tuple[float, float, int]] = []
     for value, weight in zip(values.tolist(), weights.tolist(), strict=True):
         mean, weighs, size = value, float(weight), 1
@@ -132,8 +132,8 @@ def rising(values: Floats, weights: Ints) -> Floats:
 
 
 def _kneedle(x: Floats, y: Floats) -> int | None:
-    # Imported where there is a curve to look at: it brings SciPy, 90 MB and two seconds, and most
-    # jobs never have one.
+    # Imported only when there is a curve: it loads SciPy, 90 MB in two seconds, and most jobs never
+    # have one.
     from kneed import KneeLocator
 
     found = KneeLocator(
@@ -144,7 +144,7 @@ def _kneedle(x: Floats, y: Floats) -> int | None:
         direction="increasing",
         online=True,
     ).all_knees
-    # The end of a curve that has stopped rising counts as one there; nothing lies beyond it.
+    # Kneedle also reports the end of a curve that has stopped rising; nothing lies beyond that.
     below = _below_the_chord(x, y)
     inner = [at for at in range(1, len(x) - 1) if x[at] in found]
     return int(x[max(inner, key=lambda at: below[at])]) if inner else None
@@ -156,7 +156,7 @@ def _below_the_chord(x: Floats, y: Floats) -> Floats:
 
 
 def _of_one(view: View, compactions: Intervals) -> Ints:
-    """As many as run at a window's start, or more if further ones join them in it."""
+    """The most compactions of one executor that run at once in each window."""
     starts, ends = np.sort(compactions.start_ms), np.sort(compactions.end_ms)
     edges_ms = view.start_ms + np.arange(len(view), dtype=np.float64) * WINDOW_MS
     most = _running(starts, ends, edges_ms)
@@ -167,7 +167,7 @@ def _of_one(view: View, compactions: Intervals) -> Ints:
 
 
 def _running(starts: Floats, ends: Floats, at_ms: Floats) -> Ints:
-    """What ends at that moment no longer runs, what begins then does."""
+    """How many run at each moment: one that ends then is not counted, one that begins is."""
     begun = np.searchsorted(starts, at_ms, side="right")
     return begun - np.searchsorted(ends, at_ms, side="right")
 

@@ -6,15 +6,15 @@ from techniques.detection.checkpoints import Stage
 from techniques.shadowsync.algorithm import Load
 from techniques.view import WINDOW_MS, View
 
-# Of less time than that, rates are luck.
+# Over a shorter time, rates are too noisy.
 SHORTEST_MS = 10_000
 
 
 def load(view: View, stage: Stage) -> Load | None:
-    """None while too little is known.
+    """Returns None while too little is known.
 
-    On Spark the capability is what the micro-batches get through while they run: between them the
-    job waits for its trigger.
+    On Spark the capability C is records per second of running micro-batches: between them the job
+    waits for its trigger.
     """
     seconds = len(view) * WINDOW_MS / 1000
     batches = view.of("batch")
@@ -34,6 +34,6 @@ def load(view: View, stage: Stage) -> Load | None:
 
 
 def _flush_ms(stage: Stage) -> float:
-    """From the first flush of a checkpoint to the end of its last."""
+    """The median time from the first flush of a checkpoint to the end of its last."""
     ends_ms = np.maximum.reduceat(stage.flushes.end_ms, stage.flushes_from)
     return float(np.median(ends_ms - stage.starts_ms))

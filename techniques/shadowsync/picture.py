@@ -1,7 +1,7 @@
 """The paper's Figure 15: p99 against how many compactions run at once, with the knee.
 
-It is drawn by a server that answers many: it shows the knee that the controller found and looks for
-none itself, for that takes SciPy.
+It shows the knee that the controller found and does not compute one: this runs in the web server,
+which should not load SciPy.
 """
 
 from techniques.model import Axis, Decision, Dot, Figure, FigureKind, Mark
@@ -11,7 +11,7 @@ from techniques.view import View
 
 
 def figure(view: View, decision: Decision | None) -> Figure:
-    """Of what a search has seen, or without one of the view."""
+    """Draws the windows that the search has seen or, without a search, those of the view."""
     search = Exploration.of(decision.memory) if decision else None
     found = points(search.curve(view) if search else pairs(view))
     at = search.knee if search else None
@@ -40,7 +40,7 @@ def _note(found: tuple[Point, ...], search: Exploration | None) -> str:
         return _sentence(search.why)
     if why := lacks(found):
         return _sentence(f"no knee: {why}" if found else f"nothing to draw yet: {why}")
-    return "No knee is looked for yet."
+    return "The search for a knee has not started yet."
 
 
 def _sentence(words: str) -> str:

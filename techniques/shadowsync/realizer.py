@@ -4,8 +4,8 @@ from techniques.orders import COMPACTION, EXECUTORS, STATE_STORES, JobFacts, Ord
 from techniques.schema import Settings
 from techniques.shadowsync.algorithm import THRESHOLD
 
-# Of each part, what leaves everything as it is. `base` and `in_step` are not on the card: they are
-# for measuring, where stores have to be in phase at a threshold of choice.
+# The values with which each part changes nothing. `base` and `in_step` are not on the card: they
+# are for benchmarks, where stores have to be in phase at a chosen threshold.
 NOTHING: Settings = {
     "spread": 1,
     "delay_ms": 0,
@@ -22,9 +22,9 @@ def orders(settings: Settings, job: JobFacts) -> Sequence[Order]:
     values = {
         **NOTHING,
         **{name: settings[name] for name in NOTHING if name in settings},
-        # A spread of one file is the threshold as it is.
+        # A spread of one file leaves the threshold unchanged.
         "spread": settings.get("spread", 4) if settings.get("thresholds") else 1,
-        # 0 is what Spark opened the store with.
+        # 0 keeps the threshold with which Spark opened the store.
         "base": settings.get("base") or (lowest if lowest != THRESHOLD else 0),
         "flush_on_all_cores": bool(settings.get("threads")),
     }

@@ -19,14 +19,14 @@ from techniques.intervals import Floats, Intervals, Ints
 from techniques.model import Conditions, Evidence
 from techniques.view import View
 
-# What is told in milliseconds may be off by some.
+# Times reported in milliseconds may be off by this much.
 SLACK_MS = 20
 FEWEST_TOGETHER = 2
 
 
 @dataclass(frozen=True, eq=False)
 class SnapshotStage:
-    """One stateful operator with changelogs. A row is a snapshot: its batch and its partition."""
+    """One stateful operator with changelogs. Arrays have one row per snapshot."""
 
     operator: int
     batch: Ints
@@ -39,20 +39,20 @@ class SnapshotStage:
 
     @cached_property
     def share(self) -> float:
-        """Of the partitions, that write in the same batch as a snapshot has on average."""
+        """The share of partitions that snapshot in the same batch, averaged over snapshots."""
         _, which, partitions = np.unique(self.batch, return_inverse=True, return_counts=True)
         return float(partitions[which].mean()) / self.instances
 
     @cached_property
     def together(self) -> Ints:
-        """Batches in which most of them do."""
+        """Batches in which most partitions write a snapshot."""
         batches, partitions = np.unique(self.batch, return_counts=True)
         found: Ints = batches[partitions >= max(2, IN_PHASE_SHARE * self.instances)]
         return found
 
     @cached_property
     def every(self) -> int | None:
-        """From a partition's snapshot to its next, in batches."""
+        """The median number of batches from a partition's snapshot to its next."""
         order = np.lexsort((self.batch, self.partition))
         steps = np.diff(self.batch[order])[np.diff(self.partition[order]) == 0]
         return int(np.median(steps)) if len(steps) else None
@@ -82,12 +82,12 @@ class SnapshotStage:
 
 
 def snapshot_stages(view: View) -> list[SnapshotStage]:
-    """Operators with changelogs of which several state stores wrote a snapshot."""
+    """Operators with changelogs and snapshots of more than one state store."""
     return view.once(_stages)
 
 
 def snapshot_conditions(view: View) -> Conditions | None:
-    """What snapshots say of whether the technique helps; None where there are no changelogs."""
+    """Whether spreading snapshots would help; None if no operator keeps changelogs."""
     known = snapshot_stages(view)
     if not known:
         return None
@@ -134,7 +134,7 @@ def _during(flushes: Intervals, commits: Intervals) -> Intervals:
     """Flushes that a commit of the same store waited for."""
     origin = min(float(commits.start_ms.min()), float(flushes.start_ms.min())) - SLACK_MS
     lane = max(float(commits.end_ms.max()), float(flushes.end_ms.max())) - origin + 2 * SLACK_MS
-    # One axis for all partitions, each in a stretch of its own.
+    # Puts all partitions on one axis, each shifted into a range of its own, for one search.
     begins = commits.partition * lane + commits.start_ms - origin
     at = flushes.partition * lane + flushes.start_ms - origin
     order = np.argsort(begins)
@@ -144,7 +144,7 @@ def _during(flushes: Intervals, commits: Intervals) -> Intervals:
 
 
 def _within(moments_ms: Floats, batches: Intervals) -> tuple[Ints, NDArray[np.bool_]]:
-    """Of each moment its batch, and whether it has one: a batch is told when it has ended."""
+    """The batch of each moment, and whether it has one: a running batch is not known yet."""
     at = np.searchsorted(batches.start_ms, moments_ms, side="right") - 1
     known = (at >= 0) & (moments_ms <= batches.end_ms[np.maximum(at, 0)])
     return at, known

@@ -19,8 +19,9 @@ from techniques.shadowsync.algorithm import alpha
 
 
 def offset(seed: int, operator: int, partition: int, every: int) -> int:
-    """0 … every − 1. Of any `every` partitions in a row each has another, and of fewer they are
-    about evenly apart: 0, 1/2, 1/4, 3/4, 1/8 … of it, begun where seed and operator say."""
+    """The phase of a partition: 0 … every − 1. Any `every` consecutive partitions have different
+    ones, and fewer are about evenly spaced: 0, 1/2, 1/4, 3/4, 1/8 … of `every`, shifted by a draw
+    from seed and operator."""
     drawn = next(islice(_order(every), partition % every, None))
     return (drawn + alpha(seed, operator, 0, "snapshots", spread=every)) % every
 
@@ -28,9 +29,9 @@ def offset(seed: int, operator: int, partition: int, every: int) -> int:
 def next_snapshot(loaded: int, last: int, every: int, offset: int) -> int:
     """The version at which the store is to write its next snapshot.
 
-    `loaded` is the version it has, `last` that of its last snapshot. At most once that is as long
-    as two periods away, less one: whoever asks for a phase, and how often, cannot put it off for
-    longer, for then it is the next version.
+    `loaded` is the version it has, `last` that of its last snapshot. The next one comes at most two
+    periods less one after the last, and once that is past, at the next version: setting phases
+    again and again cannot put a snapshot off for longer.
     """
     following = loaded + every - (loaded + offset) % every
     return min(following, max(last + 2 * every - 1, loaded + 1))

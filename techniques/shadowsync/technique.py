@@ -37,7 +37,7 @@ TECHNIQUE = Technique(
             True,
         ),
         Option("preventive", "Also before any ShadowSync is found", OptionKind.BOOL, False),
-        # With the most of both a store compacts at 14 files, two commits before the lever's limit.
+        # With both at their maximum a store compacts at 14 files, two commits before the limit.
         Option(
             "lowest",
             "Lowest threshold (higher: fewer compactions, more files to read)",
@@ -49,7 +49,7 @@ TECHNIQUE = Technique(
         ),
         Option(
             "spread",
-            "Thresholds from there on, so many",
+            "Number of different thresholds, from the lowest up",
             OptionKind.INT,
             4,
             low=2,
@@ -64,7 +64,7 @@ TECHNIQUE = Technique(
         ),
         Option(
             "compaction_threads",
-            "Compaction threads per executor, if a fixed number (0: none)",
+            "Fixed number of compaction threads per executor (0: not fixed)",
             OptionKind.INT,
             0,
             low=0,

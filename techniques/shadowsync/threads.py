@@ -1,5 +1,5 @@
-"""How many compaction threads each executor gets: a fixed number, those of the knee, or as many as
-there are. Section 4.2 of the paper, so for stages that meet (statistical ShadowSync)."""
+"""How many compaction threads each executor gets: a fixed number, the knee, or an unchanged number.
+Section 4.2 of the paper, so for stages whose compactions overlap (statistical ShadowSync)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -19,16 +19,16 @@ from techniques.shadowsync.exploration import (
 from techniques.shadowsync.knee import knee, pairs
 from techniques.view import View
 
-# Where nothing else is asked for: the paper's range ends at 16.
+# The most threads to try by default; the paper's range ends at 16.
 PER_CORE = 2
 MOST = 16
-# Where nobody has said how many cores an executor has.
+# Assumed while the number of cores of an executor is not known.
 USUAL_CORES = 4
 
 
 @dataclass(frozen=True)
 class Threads:
-    """0: as they are."""
+    """`number` is 0 to leave the threads unchanged."""
 
     number: int = 0
     says: str = ""
@@ -39,7 +39,7 @@ class Threads:
 def threads(
     view: View, options: Options, past: Past, statistical: bool, goes_on: bool, others: bool
 ) -> Threads:
-    """`goes_on` is whether any ShadowSync does, `others` whether more is done about it."""
+    """`goes_on`: ShadowSync of any kind is still found; `others`: other mitigations are on, too."""
     if fixed := int(options["compaction_threads"]):
         return Threads(fixed, _said(fixed)) if statistical else Threads()
     if not options["knee"]:
@@ -58,8 +58,8 @@ def threads(
 
 
 def calmed(view: View, past: Past) -> Decision | None:
-    """Where nothing is found any more a decision stays, but for threads that are only being tried,
-    and those that were found for an earlier run."""
+    """The decision once no ShadowSync is found any more, or None to keep the last one. Only threads
+    that are being tried, or that were found for an earlier run, are changed."""
     if past.decision is None or (before := Exploration.of(past.decision.memory)) is None:
         return None
     if before.run == past.run and before.state is not State.EXPLORING:
@@ -76,8 +76,8 @@ def calmed(view: View, past: Past) -> Decision | None:
 
 
 def withdrawn(past: Past) -> Decision | None:
-    """An exploration that the job refused ends where it is. A lever that withdrew for safety counts
-    whatever else it is asked for as a new beginning, so all settings stay as they are."""
+    """The decision after the job refused a step of the search, or None if it did not. All settings
+    stay unchanged: a lever that withdrew for safety takes any new settings as a fresh start."""
     if past.decision is None or (before := _before(past)) is None:
         return None
     if before.state is State.WITHDRAWN:
@@ -90,7 +90,7 @@ def withdrawn(past: Past) -> Decision | None:
 
 
 def _before(past: Past) -> Exploration | None:
-    """Of this run of the job."""
+    """The search of this run of the job, if there is one."""
     found = Exploration.of(past.decision.memory) if past.decision else None
     return found if found and found.run == past.run else None
 
@@ -107,7 +107,7 @@ def _threads(now: Exploration, view: View, mode: Mode) -> Threads:
 
 
 def _told(now: Exploration, view: View, mode: Mode) -> tuple[str, str]:
-    """In the reason, and as evidence."""
+    """Returns the words for the decision's reason and those for its evidence."""
     number = _said(now.threads)
     if now.state is State.EXPLORING:
         until = datetime.fromtimestamp(now.until_ms / 1000, UTC).strftime("%H:%M:%S UTC")

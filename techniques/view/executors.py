@@ -3,8 +3,8 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Executor:
-    """One that was there, from when to when. It joined before the view began where `joined_ms` is
-    None, and is still there where `left_ms` is. One that comes back is there twice."""
+    """An executor and when it joined and left. `joined_ms` is None if it joined before the view
+    began, `left_ms` is None if it still runs. An executor that comes back has two entries."""
 
     id: str
     host: str

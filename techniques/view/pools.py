@@ -1,4 +1,4 @@
-"""Operator pools: what each instance had in its queue and did, window by window."""
+"""Operator pools: the queue and the work of each instance, window by window."""
 
 from dataclasses import dataclass
 
@@ -7,8 +7,8 @@ from techniques.intervals import Floats, Ints, Objects
 
 @dataclass(frozen=True, eq=False)
 class Latencies:
-    """From being sent to an instance to being done: a row per window and filled bucket, oldest
-    window first. `ms` is the value that the bucket stands for."""
+    """Latency of chunks from being sent to an instance to being done: a row per window and
+    non-empty bucket, oldest window first. `ms` is the value that the bucket stands for."""
 
     window_ms: Floats
     ms: Floats
@@ -20,8 +20,8 @@ class Latencies:
 
 @dataclass(frozen=True, eq=False)
 class Sent:
-    """Chunks between instances: a row per window and pair, oldest window first. `source` is empty
-    where tasks sent them."""
+    """Chunks sent between instances: a row per window and pair, oldest window first. `source` is
+    empty for chunks that Spark tasks sent."""
 
     window_ms: Floats
     source: Objects
@@ -47,7 +47,7 @@ class Instance:
 
 @dataclass(frozen=True, eq=False)
 class Pool:
-    """Those of one host. `policy` is the number of the policy that was in force last."""
+    """A pool's instances on one host. `policy` is the number of its latest dispatch policy."""
 
     name: str
     host: str

@@ -1,7 +1,7 @@
 """What a rule or a controller reads of a view: only that is decoded and kept.
 
-A rule or controller module says it with `READS: frozenset[Reads]`; one that says nothing reads
-`BASIC`. What nobody reads is empty in the view.
+A rule or controller module declares it as `READS: frozenset[Reads]`; the default is `BASIC`. Parts
+that no module reads are empty in the view.
 """
 
 from enum import StrEnum

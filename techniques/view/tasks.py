@@ -25,9 +25,10 @@ class Locality(IntEnum):
 
 @dataclass(frozen=True, eq=False)
 class Tasks:
-    """Those that ended, in that order; of more than 200 a second the slowest of each window.
+    """Tasks in the order of their ends; with more than 200 a second, only the slowest of each
+    window.
 
-    Numbers that nobody told are -1."""
+    Unknown numbers are -1."""
 
     start_ms: Floats
     end_ms: Floats
@@ -53,7 +54,7 @@ class Tasks:
         return len(self.start_ms)
 
 
-# Of the columns, in the order of the fields.
+# The types of the columns, in the order of the fields.
 TYPES: tuple[type, ...] = (
     np.float64,
     np.float64,

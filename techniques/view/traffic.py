@@ -9,7 +9,7 @@ from techniques.intervals import Floats, Ints, Objects
 
 @dataclass(frozen=True, eq=False)
 class Traffic:
-    """Of stages that ended: a row per window and pair of executors, oldest window first."""
+    """Bytes of finished stages: a row per window and pair of executors, oldest window first."""
 
     window_ms: Floats
     source: Objects

@@ -22,13 +22,13 @@ class ResourceKind(StrEnum):
     CPU = "CPU"
     IO = "I/O"
     GC = "GC stop"
-    # 1 = for every thread that runs another one waits for a core.
+    # 1 means that for every running thread another one waits for a core.
     RUN_QUEUE = "run queue"
 
 
 @dataclass(frozen=True)
 class Resource:
-    """Of one host or one executor."""
+    """A resource of one host or one executor."""
 
     kind: ResourceKind
     where: str
@@ -38,11 +38,11 @@ class Resource:
 class View:
     """Arrays have one value per window, from `start_ms` on without a gap; NaN is *not known*.
 
-    `use` is how much of a resource was taken, 1 = all of it; `intervals` are by kind, in the order
-    of their ends. `cores` are those of the executor that has most. `queues` are those of operator
-    pools by name, `pool@host/operator/instance`; `slo_p99_ms` is what the job promises.
+    `use` is the utilisation of each resource, 1 = all of it; `intervals` are by kind, in the order
+    of their ends. `cores` is the largest number of cores of an executor. `queues` are the lengths
+    of the operator pools' queues by name, `pool@host/operator/instance`; `slo_p99_ms` is the SLO.
 
-    What no rule and no controller reads (`techniques.view.reads`) is empty.
+    Parts that no rule and no controller reads (`techniques.view.reads`) are empty.
     """
 
     start_ms: int
@@ -78,16 +78,16 @@ class View:
         return self._once(kind, lambda: Intervals.of(kind, self.intervals.get(kind, ())).by_start())
 
     def once(self, work: Callable[["View"], T]) -> T:
-        """What this makes of the view; several rules that ask for the same wait for it once."""
+        """Returns `work(self)`, computed once for all rules that ask for it."""
         return self._once(work, lambda: work(self))
 
     def windows(self, intervals: Iterable[Interval]) -> list[tuple[int, int]]:
-        """Of each interval that reaches into the view, its windows as [first, after the last)."""
+        """The windows of each interval that overlaps the view, as [first, after the last)."""
         columns = Intervals.of("", intervals)
         return self.between(columns.start_ms, columns.end_ms)
 
     def between(self, start_ms: Floats, end_ms: Floats) -> list[tuple[int, int]]:
-        """The same of starts and ends."""
+        """As `windows`, for arrays of starts and ends."""
         first, after = self._bounds(start_ms, end_ms)
         return list(zip(first.tolist(), after.tolist(), strict=True))
 

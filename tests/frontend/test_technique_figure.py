@@ -207,7 +207,9 @@ def test_a_card_without_a_figure_draws_none(live: Live, page: Page) -> None:
 
 
 def test_twice_the_weight_is_twice_the_ink(blank: Page) -> None:
-    inks = run(blank, "technique/scatter", "return [200, 100, 1].map((w) => m.radius(w, 200) ** 2);")
+    inks = run(
+        blank, "technique/scatter", "return [200, 100, 1].map((w) => m.radius(w, 200) ** 2);"
+    )
 
     assert inks[0] == pytest.approx(2 * inks[1])
     assert inks[2] == 9

@@ -1,7 +1,7 @@
 """Backlog imbalance: one of several sibling queues holds far more than its share, and for long.
 
-Held against chance: if work fell on siblings alike, each would be the longest in one of n looks.
-Looks a second apart stand for themselves.
+Held against chance: with evenly shared work each of n queues would be the longest in one of n
+samples (binomial test). Samples a second apart count as independent.
 """
 
 import numpy as np
@@ -12,7 +12,7 @@ from techniques.model import Evidence
 from techniques.view import WINDOW_MS, Reads, View
 
 KIND = "backlog_imbalance"
-# Nothing that is there yet makes siblings share evenly.
+# No technique balances sibling queues yet.
 TECHNIQUE: str | None = None
 READS = frozenset((Reads.POOLS,))
 EVERY = 1_000 // WINDOW_MS
@@ -47,18 +47,18 @@ def _within(view: View, family: str, names: list[str]) -> Finding | None:
         return None
     return Finding(
         kind=KIND,
-        title=f"{names[worst]} holds {share:.1f} times the backlog of its siblings' average",
+        title=f"{names[worst]} holds {share:.1f} times the average backlog of its siblings",
         spans_ms=((view.start_ms, view.end_ms),),
         p_value=p_value,
         added_ms=0.0,
         explanation=(
             f"Of {len(names)} queues of {family}, {names[worst]} was the longest in "
-            f"{longest[worst]} of {looks} looks, with {share:.1f} times the average. What waits "
-            f"there is the tail."
+            f"{longest[worst]} of {looks} samples, with {share:.1f} times the average backlog. "
+            f"Records that wait there make up the tail of the latency."
         ),
         evidence=(
-            Evidence("longest of all", f"{longest[worst]} of {looks} looks"),
-            Evidence("against the average of all", f"{share:.1f} ×"),
+            Evidence("longest queue of all", f"{longest[worst]} of {looks} samples"),
+            Evidence("backlog against the average queue", f"{share:.1f} ×"),
             Evidence("p-value: equal queues would look like this", f"{p_value:.2g}"),
         ),
         technique=TECHNIQUE,

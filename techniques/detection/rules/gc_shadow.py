@@ -1,8 +1,9 @@
-"""GC shadow: collectors pause while state stores flush, or several executors at once, and latency
-rises with it. One pause alone is GC; overlapping ones are a shadow that synchronised.
+"""GC shadow: garbage collection pauses overlap flushes of state stores, or each other on several
+executors, and latency rises with them. A single pause alone is no shadow.
 
-Held against chance twice: that so many pauses would overlap if each came at any time (exact: the
-share of the time at which one of its length would), and that latency is as high at other times.
+Held against chance twice: that so many pauses at random times would overlap (binomial test, with
+the share of the time at which a pause of that length would), and that latency is as high at other
+times.
 """
 
 import numpy as np

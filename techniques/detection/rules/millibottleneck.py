@@ -1,4 +1,4 @@
-"""Millibottleneck: a resource is taken whole for 50 ms to 2 s while its average over the minute is
+"""Millibottleneck: a resource is saturated for 50 ms to 2 s while its average over the minute is
 moderate; work queues meanwhile, and a latency spike follows.
 
 Held against chance: that latency is as high at other times as it is after the saturations.
@@ -21,7 +21,7 @@ MODERATE = 0.75
 LONGEST_WINDOWS = 2_000 // WINDOW_MS
 SIGNIFICANT = 0.01
 RAISED = 2.0
-# Latency that rises by less is nobody's incident.
+# A smaller rise of latency is no incident.
 LEAST_ADDED_MS = 50
 
 
@@ -48,7 +48,7 @@ def find(view: View) -> list[Finding]:
 
 
 def _is_told(resource: Resource, found: Mapping[Resource, Finding]) -> bool:
-    """Threads wait for a core where the CPU is taken whole: that is one trouble, told once."""
+    """A full run queue where the CPU is saturated is the same problem: it is reported once."""
     is_queue = resource.kind == ResourceKind.RUN_QUEUE
     return is_queue and Resource(ResourceKind.CPU, resource.where) in found
 
@@ -66,14 +66,14 @@ def _finding(
         p_value=rise.p_value,
         added_ms=rise.added_ms,
         explanation=(
-            f"{what} was taken whole {len(spans)} times, for {min(lengths_ms)} to "
+            f"{what} was saturated {len(spans)} times, for {min(lengths_ms)} to "
             f"{max(lengths_ms)} ms, while its average was {np.nanmean(use):.0%}. The p99 peaked "
             f"{rise.lag_ms:.0f} ms after the onset at {rise.ratio:.1f} times the usual."
         ),
         evidence=(
             Evidence("saturations", str(len(spans))),
             Evidence("average over the view", f"{np.nanmean(use):.0%}"),
-            Evidence("queues grew in", f"{len(grew)} of {len(spans)}"),
+            Evidence("saturations during which a queue grew", f"{len(grew)} of {len(spans)}"),
             Evidence("onset to the spike's peak", f"{rise.lag_ms:.0f} ms"),
             Evidence(
                 "p99 at its peaks", f"{rise.ratio:.1f} × the usual, {rise.added_ms:.0f} ms more"
@@ -85,7 +85,7 @@ def _finding(
 
 
 def _growth(view: View, first: int, after: int) -> float:
-    """Of whatever queues while the resource is gone: rows at the source, or tasks."""
+    """How far a queue grew during the saturation: rows at the source, or waiting tasks."""
     grown = 0.0
     for queue in (view.backlog_rows, view.waiting_tasks):
         inside = queue[max(0, first - 1) : after + 1]

@@ -1,8 +1,9 @@
 """Periodic slow batch: every n-th micro-batch is slower than the others, as when a file sink
 compacts its log every tenth.
 
-Held against chance: batches are shuffled, and the same search for the best n is made again. The
-search itself finds something in noise, so it is the search that has to be beaten.
+Held against chance by a permutation test: batches are shuffled and the search for the best n is
+repeated on them. A search over many n finds something in noise too, so its best score, not that of
+one fixed n, is compared.
 """
 
 import re
@@ -35,7 +36,7 @@ def find(view: View) -> list[Finding]:
         return []
     numbers = np.array([int(number[0]) for number in found if number])
     durations = batches.duration_ms
-    # Logarithms: twice as slow is as far up as half as slow is down.
+    # Logarithms: twice as slow and twice as fast are equally far from the median.
     logs = np.log(np.maximum(durations, 1.0))
     search = _Search(numbers)
     if not search:
@@ -62,9 +63,9 @@ def find(view: View) -> list[Finding]:
             p_value=p_value,
             added_ms=added_ms,
             explanation=(
-                f"Batches whose number leaves {phase} when divided by {period} took "
-                f"{ratio:.1f} times as long as the others, {len(spans)} times in a row. A file "
-                f"sink that compacts its log does that every tenth batch."
+                f"The {len(spans)} micro-batches whose number leaves {phase} when divided by "
+                f"{period} took {ratio:.1f} times as long as the others (medians). A file sink "
+                f"that compacts its log does that every tenth batch."
             ),
             evidence=(
                 Evidence("slow batches", str(len(spans))),
@@ -80,7 +81,7 @@ def find(view: View) -> list[Finding]:
 
 
 class _Search:
-    """For the n and phase whose batches stand out most, by their distance in standard errors."""
+    """Finds the n and phase whose batches differ most from the others, in standard errors."""
 
     def __init__(self, numbers: NDArray[np.int64]) -> None:
         choices = np.array([(period, phase) for period in PERIODS for phase in range(period)])
@@ -95,7 +96,7 @@ class _Search:
         self._rest = len(numbers) - self._sizes
 
     def best(self, logs: Floats) -> tuple[Floats, NDArray[np.int64]]:
-        """For each row of values the highest score, and which choice had it."""
+        """For each row of values, the highest score and the index of its choice."""
         sums = logs @ self._members.T
         others = (logs.sum(axis=1, keepdims=True) - sums) / self._rest
         errors = logs.std(axis=1, keepdims=True) * np.sqrt(1 / self._sizes + 1 / self._rest)

@@ -1,7 +1,7 @@
 """Queue growth: more arrives than is worked off (λ > capacity), so the backlog only grows.
 
-Held against chance: Mann and Kendall's test for a trend, which asks how many pairs of readings
-rise and needs no shape of the noise. Readings a second apart stand for themselves.
+Held against chance: Mann and Kendall's test for a trend, which counts the pairs of readings that
+rise and assumes no distribution of the noise. Readings a second apart count as independent.
 """
 
 import math
@@ -19,7 +19,7 @@ READS = frozenset((Reads.SERIES,))
 EVERY = 1_000 // WINDOW_MS
 FEWEST = 30
 SIGNIFICANT = 1e-4
-# Of all pairs, how many more rise than fall.
+# The share of pairs that rise less the share that fall (Kendall's τ).
 STEADY = 0.8
 
 

@@ -55,12 +55,12 @@ def _finding(view: View, stage: Stage, period: int, after: Aftermath) -> Finding
         explanation=(
             f"Every {nth(period)} flush of stage {stage.operator} sets off a compaction, and "
             f"{most} of its {stage.instances} state stores count their flushes in step, so they "
-            f"compact at the same checkpoint. That was so at {together} checkpoints here, and p99 "
-            f"is {after.ratio:.2f} times that of other checkpoints {after.words}."
+            f"compact at the same checkpoint. This was seen at {together} checkpoints, and p99 is "
+            f"{after.ratio:.2f} times that of other checkpoints: it rises {after.words}."
         ),
         evidence=(
             Evidence("instances in phase", f"{most} of {stage.instances}"),
-            Evidence("every n-th flush", str(period)),
+            Evidence("flushes per compaction", str(period)),
             Evidence("p-value: independent phases would agree", f"{by_chance:.2g}"),
             *after.evidence,
         ),

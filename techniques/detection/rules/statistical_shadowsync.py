@@ -39,7 +39,7 @@ def find(view: View) -> list[Finding]:
 
 def _finding(view: View, one: Stage, other: Stage, after: Aftermath) -> Finding:
     period_ms = _recurs_ms(one, other)
-    again = "" if period_ms is None else f" It is expected every {period_ms / 1000:.0f} s."
+    again = "" if period_ms is None else f" The overlap is expected every {period_ms / 1000:.0f} s."
     meetings = one.meetings_ms(other).tolist()
     return Finding(
         kind=KIND,
@@ -48,12 +48,13 @@ def _finding(view: View, one: Stage, other: Stage, after: Aftermath) -> Finding:
         p_value=after.p_value,
         added_ms=after.added_ms,
         explanation=(
-            f"The compactions of stages {one.operator} and {other.operator} met {len(meetings)} "
-            f"times here, and p99 is {after.ratio:.2f} times that of other checkpoints "
-            f"{after.words}. Each counts its flushes on its own; now they are in phase.{again}"
+            f"The compactions of stages {one.operator} and {other.operator} overlapped "
+            f"{len(meetings)} times, and p99 is {after.ratio:.2f} times that of other "
+            f"checkpoints: it rises {after.words}. Each stage counts its own flushes, and these "
+            f"counts are in phase now.{again}"
         ),
         evidence=(
-            Evidence("meetings", str(len(meetings))),
+            Evidence("overlaps of compactions", str(len(meetings))),
             Evidence("periods in checkpoints", f"{one.period or '?'} and {other.period or '?'}"),
             *_agreement(one, other),
             *after.evidence,
@@ -67,11 +68,13 @@ def _finding(view: View, one: Stage, other: Stage, after: Aftermath) -> Finding:
 
 
 def _agreement(one: Stage, other: Stage) -> tuple[Evidence, ...]:
-    """Counters whose periods share a factor meet only in some phases; others always do."""
+    """The probability by chance: counters whose periods share a factor meet only in some phases."""
     if one.period is None or other.period is None:
         return ()
     by_chance = 1 / gcd(one.period, other.period)
-    return (Evidence("probability that counters of these periods meet", f"{by_chance:.2g}"),)
+    return (
+        Evidence("probability that independent counters of these periods meet", f"{by_chance:.2g}"),
+    )
 
 
 def _recurs_ms(one: Stage, other: Stage) -> float | None:

@@ -36,8 +36,8 @@ def find(view: View) -> list[Finding]:
 
 
 def _relative(tasks: Intervals) -> dict[str, Floats]:
-    """By executor, each task's duration against the median of its stage, where the stage has
-    siblings to compare with."""
+    """For each executor, the durations of its tasks divided by the median of their stage. Stages
+    that ran on a single executor are left out."""
     stage_of, stages = _numbered(tasks.name)
     executor_of, executors = _numbered(tasks.executor)
     order = np.lexsort((tasks.duration_ms, stage_of))
@@ -55,7 +55,7 @@ def _relative(tasks: Intervals) -> dict[str, Floats]:
 
 
 def _numbered(names: Objects) -> tuple[Ints, list[str]]:
-    """Each name as a number, in the order in which they come, and what the numbers stand for."""
+    """Returns a number for each name, in order of first appearance, and the names by number."""
     numbers: dict[str, int] = {}
     found = [numbers.setdefault(name, len(numbers)) for name in names.tolist()]
     return np.array(found, dtype=np.int64), list(numbers)

@@ -119,7 +119,7 @@ def test_a_shadowsync_says_which_stage_how_often_and_when_again() -> None:
     assert finding.technique == "shadowsync"
     evidence = {each.name: each.value for each in finding.evidence}
     assert evidence["instances in phase"] == "8 of 8"
-    assert evidence["every n-th flush"] == "4"
+    assert evidence["flushes per compaction"] == "4"
     assert float(evidence["p-value: independent phases would agree"]) < 1e-3
 
 

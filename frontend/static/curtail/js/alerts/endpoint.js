@@ -58,7 +58,7 @@ async function sent(form) {
     const change = { ...body, active: form.active.checked, version: edited.version };
     return await sendJson("PATCH", apiUrl(`webhooks/${edited.id}`), change);
   } catch (error) {
-    // Somebody was quicker: the next try is a change of what is there now.
+    // Another user has changed it meanwhile: the next try is based on the current version.
     if (error.status === 409 && error.problem.current?.version) edited = error.problem.current;
     setText(box, `${error.message}.`);
     box.hidden = false;

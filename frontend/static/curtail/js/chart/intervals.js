@@ -1,7 +1,7 @@
 /**
  * Intervals of the last 15 minutes: flushes, compactions, GC pauses, batches and their phases.
  *
- * They come once live and again with every refill, so each is kept under who, what and when. Per
+ * They come once live and again with every refill, so each is stored under place, kind and time. Per
  * kind they are sorted by their end: they are stored when they end, so most come in that order.
  */
 
@@ -9,7 +9,7 @@ import { KEPT_MS } from "./ring.js";
 
 // Tasks come by the thousand and are not drawn.
 const KINDS = ["flush", "compaction", "gc", "batch", "phase"];
-// Old ones are let go in bunches: to move a whole list for each would be dear.
+// Old ones are removed in bulk: shifting a whole list for each would be slow.
 const BUNCH = 256;
 
 export class Intervals {
@@ -46,7 +46,7 @@ export class Intervals {
     return found;
   }
 
-  /** A copy that nothing is forgotten from while nothing is put into it. */
+  /** A copy; it forgets nothing unless something is added to it. */
   freeze() {
     const copy = new Intervals();
     for (const [kind, { keys, items }] of this.#byKind) {

@@ -12,7 +12,7 @@ export class Places {
     return { colour: `host-${(place % COLOURS) + 1}`, dash: DASHES[Math.floor(place / COLOURS) % DASHES.length] };
   }
 
-  /** Those that are gone give their colour back. */
+  /** Frees the colours of hosts and executors that are gone. */
   keepOnly(names) {
     for (const name of this.#places.keys()) if (!names.includes(name)) this.#places.delete(name);
   }

@@ -155,7 +155,7 @@ export class WindowRing {
     const members = this.groups.get(group);
     let entry = members.get(name);
     for (const [i, number] of taken) {
-      // A later window of the same batch may have its place.
+      // A later window of the same batch may have taken its slot.
       if (number <= this.newest - this.capacity) continue;
       const value = values[i] ?? null;
       if (!entry) {
@@ -183,7 +183,7 @@ export class WindowRing {
 /**
  * What a WindowBatch has of each window: {single: {name: values}, groups: {group: {name: values}}}.
  * A list with a value per window is a column and an object of lists a group, so a new one of either
- * needs no word here.
+ * needs no change here.
  */
 function columnsOf(batch) {
   const single = {};

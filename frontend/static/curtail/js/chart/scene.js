@@ -30,7 +30,7 @@ export class Scene {
     this.ring.put(batch, skip);
     this.intervals.put(batch.activities);
     this.still?.ring.put(batch, skip);
-    // What was missing is missing in the copy too; what is newer than it is not its business.
+    // Missing windows are put into the copy as well; it ignores windows newer than itself.
     if (skip && this.still) this.still.intervals.put(batch.activities.filter(({ start_ms }) => start_ms < this.still.ring.lastMs));
   }
 
@@ -72,7 +72,7 @@ export class Scene {
     this.onChange();
   }
 
-  /** Of a view that holds still, the right edge stays. */
+  /** Changes the width of the view; the right edge of a paused view stays. */
   setSpan(spanMs) {
     this.view.spanMs = spanMs;
     if (this.paused) this.pause([this.range[1] - spanMs, this.range[1]]);
@@ -117,7 +117,7 @@ export class Scene {
   async #load([startMs, endMs]) {
     const known = this.past;
     if (known && known.state !== "failed" && known.range[0] <= startMs && known.range[1] >= Math.floor(endMs)) return;
-    // More on either side than is in view: then panning is at once there.
+    // More on either side than is in view, so that panning needs no fetch.
     const sizeMs = Math.min(KEPT_MS, Math.max(this.blockMs, Math.ceil(endMs - startMs) + 1));
     const beginMs = Math.max(0, Math.floor((startMs + endMs - sizeMs) / 2));
     const range = [beginMs, beginMs + sizeMs];

@@ -89,12 +89,12 @@ export class Zoomed {
     if (!same) this.back();
   }
 
-  /** To the whole occurrence, whatever the user has zoomed into. */
+  /** Moves back to the whole occurrence after the user has zoomed. */
   back() {
     if (this.chosen) this.scene.pause(around(this.chosen));
   }
 
-  /** What was in view when it was fetched may not have been over: then the rest has come since. */
+  /** Fetches again if the range in view had not ended at the last fetch. */
   refresh() {
     const [, endMs] = this.range;
     if (this.chosen && this.#fetchedMs && endMs > this.#fetchedMs - 1000 && Date.now() > this.#fetchedMs + 1000) this.scene.reload();
@@ -123,7 +123,7 @@ export class Zoomed {
     }
     const shown = this.scene.shown;
     const here = JSON.stringify([shown.range, this.panels.map(({ id }) => id)]);
-    // What is there stays until there is more of it.
+    // Keep what is drawn until there is more.
     if (shown.state === "loading" && this.#drawn === here) return;
     const empty = shown.state === "there" && !holds(shown.ring, shown.range);
     const gone = empty && shown.range[0] <= this.chosen[0] && this.chosen[0] <= shown.range[1];
@@ -149,7 +149,7 @@ export class Zoomed {
     this.#fetchPlotly();
   }
 
-  /** Once the chart is there without it: it only adds the mouse, and keys do the same. */
+  /** Loads Plotly once the chart is drawn without it: it only adds the mouse; keys work before. */
   #fetchPlotly() {
     this.#Plotly ??= loadPlotly(part("incident").dataset.plotly).then(
       (Plotly) => {
@@ -200,7 +200,7 @@ export class Zoomed {
   }
 }
 
-/** A short one with what leads to it and what follows; a long one with a little on either side. */
+/** The range to show: a short occurrence with its surroundings, a long one with a small margin. */
 export function around([startMs, endMs]) {
   const half = (endMs - startMs) / 2;
   const side = (leastMs) => (half > SPAN_MS / 2 ? half / 10 : Math.max(leastMs, half));

@@ -13,7 +13,7 @@ export function openDialog(dialog) {
 
 /**
  * A form in a dialog. `send` gets the form and may throw: the dialog then stays open and says why.
- * Resolves to what `send` returned, or null when the user thought better of it.
+ * Resolves to what `send` returned, or null when the user cancelled.
  */
 export function ask(dialog, send) {
   const form = dialog.querySelector("form");

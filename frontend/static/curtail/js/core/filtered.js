@@ -23,7 +23,7 @@ export class FilteredList {
     part("show-more").addEventListener("click", () => this.load({ more: true }));
   }
 
-  /** Again, with what is known. */
+  /** Shows the known items again. */
   show() {
     part("loading").hidden = true;
     part("more").hidden = this.#next === null;

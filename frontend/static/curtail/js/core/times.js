@@ -62,7 +62,7 @@ export function toField(ms, zone) {
   return new Date(shifted).toISOString().slice(0, 19);
 }
 
-/** The other way; null for what is no time. */
+/** The inverse: text of such a field to epoch milliseconds; null if it is no time. */
 export function fromField(text, zone) {
   const ms = Date.parse(zone === "utc" ? `${text}Z` : text);
   return Number.isNaN(ms) ? null : ms;

@@ -1,6 +1,6 @@
 /**
- * Runs what may fail, with its button off meanwhile, and says on the page what went wrong.
- * What was said of the time before goes away.
+ * Runs work that may fail, with its button disabled meanwhile, and shows the error on the page.
+ * The error of an earlier attempt is removed.
  */
 
 import { part, setText } from "./dom.js";

@@ -1,7 +1,7 @@
 /**
  * The list of jobs: pushed over a WebSocket, polled over REST while that is down.
  *
- * A push has all jobs, or (`full` is false) only the fields that changed and who is gone.
+ * A push has all jobs, or (`full` is false) only the changed fields and the jobs that are gone.
  */
 
 import { clock as realClock } from "../core/clock.js";

@@ -93,7 +93,7 @@ export class JobRow {
   }
 
   #showIncidents({ open_incidents: open, incidents_last_hour: hour, watched, state }) {
-    // Of a job that nobody looks at, no incident is no news at all.
+    // For a job that detection has not seen lately, "no incident" would say nothing.
     const unknown = state === "running" && watched === false ? "no data" : "";
     const counted = open ? `${hour}, ${open} open` : hour || !unknown ? String(hour) : "";
     setText(this.incidents, hour === undefined ? NOTHING : [counted, unknown].filter(Boolean).join(", "));

@@ -11,7 +11,7 @@ export function sloRatio({ p99_ms, slo }) {
   return slo?.p99_ms > 0 && Number.isFinite(p99_ms) ? p99_ms / slo.p99_ms : null;
 }
 
-/** A job that sends nothing violates no SLO now: what it says is old. */
+/** Whether the SLO is violated now. A silent job violates none: its last numbers are old. */
 export function violates(job) {
   return job.state === "running" && sloRatio(job) > 1;
 }

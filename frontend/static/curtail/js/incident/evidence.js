@@ -31,7 +31,7 @@ function digits(p) {
   return `${Number(front)} × 10⁻${[...power].map((digit) => RAISED[digit]).join("")}`;
 }
 
-/** [[term, value]]: what a person can check. Chances are told in words. */
+/** The evidence as [[term, value]]; p-values and probabilities are put in words. */
 export function factsOf({ evidence }) {
   const { facts } = evidence ?? {};
   if (!Array.isArray(facts)) return Object.entries(evidence ?? {}).map(([name, value]) => [name.replace(/_ms$/, "").replaceAll("_", " "), says(value, name)]);
@@ -47,7 +47,7 @@ export function places({ evidence }) {
   return said.join(", ");
 }
 
-/** The occurrences of the last look, oldest first: [[startMs, endMs]]. */
+/** The occurrences that the detector last reported, oldest first: [[startMs, endMs]]. */
 export function spansOf({ evidence, onset_ms, end_ms }) {
   const spans = evidence?.spans_ms;
   return spans?.length ? spans : [[onset_ms, end_ms ?? onset_ms]];
@@ -63,7 +63,7 @@ function capital(words) {
   return /^p\d/.test(words) ? words : words[0].toUpperCase() + words.slice(1);
 }
 
-/** A value without words of its own; its name has its unit. */
+/** A plain value as text; its unit is the ending of its name. */
 function says(value, name) {
   if (Array.isArray(value)) return value.map((each) => says(each, name)).join(", ");
   if (value !== null && typeof value === "object") return Object.entries(value).map(([inner, each]) => `${inner} ${says(each, inner)}`).join(", ");

@@ -36,16 +36,16 @@ const asked = new URLSearchParams(location.search);
 const zoomed = new Zoomed({
   jobPath: `jobs/${encodeURIComponent(job)}`,
   onMove: () => {
-    // Where somebody looks closely, the next occurrence must not take the view away.
+    // While the user has zoomed in, the next occurrence must not move the view.
     pickedMs ??= zoomed.chosen[0];
     showJobLink();
   },
   onDraw: showCounts,
 });
 let incident = null;
-let techniques = null; // the card of the one that helps
-let listening = null; // to the job, while somebody waits for its answer
-let remedied = ""; // what was said of it
+let techniques = null; // the card of the technique that helps
+let listening = null; // the feed of the job, while the user waits for its answer
+let remedied = ""; // the text last shown beside the card
 let told = "";
 let pickedMs = Number(asked.get("at")) || null; // the start of the occurrence chosen; null follows the newest
 let panels = asked.get("panels") === "all" ? "all" : "kind";
@@ -83,7 +83,7 @@ function show() {
   main.dataset.view = "there";
 }
 
-/** What depends on the clock. */
+/** Redraws the parts that depend on the clock. */
 function tick() {
   if (!incident) return;
   setText(part("standing-word"), standing());
@@ -169,7 +169,7 @@ function showRemedy() {
     listen(cards?.some(({ state }) => state === "asked"));
     if (techniques) techniques.advises = !incident.first;
     const told = JSON.stringify([cards?.length, incident.first]);
-    if (told === remedied) return; // a line that somebody selects to copy stays
+    if (told === remedied) return; // keep a selection of the line to copy
     remedied = told;
     part("remedy").replaceChildren(...remedy(technique, cards, incident.first));
   };
@@ -185,7 +185,7 @@ function listen(awaited) {
       if (type === "cards") techniques.receive(items);
       else if (said !== undefined) techniques.hear(said);
     };
-    // Where the job cannot be heard, the card is asked for again and again all the same.
+    // Without a connection to the job, the card is still polled.
     listening = new SteadySocket(socketUrl(zoomed.jobPath), { onMessage, onDown: () => {}, onRefused: () => {} });
     listening.open();
   } else if (!awaited && listening) {
@@ -241,7 +241,7 @@ function showCounts(picture) {
   setText(part("panels-all"), `All ${presentIn(picture).length}`);
 }
 
-/** One that the detector no longer sees stays where it was, as long as it can be of this incident. */
+/** A chosen occurrence that the detector no longer reports stays if it can be of this incident. */
 function pickedEarlier(spans) {
   if (zoomed.chosen?.[0] === pickedMs) return zoomed.chosen;
   return pickedMs >= incident.onset_ms && pickedMs <= spans.at(-1)[1] ? [pickedMs, pickedMs] : null;
@@ -263,7 +263,7 @@ function showJobLink() {
 function showEvidence() {
   const { p_value: p } = incident.evidence ?? {};
   const rows = factsOf(incident);
-  // A detector whose last word is one chance has told it among its facts.
+  // Not twice: most detectors list their p-value among the facts already.
   const said = Number.isFinite(p) ? chance(p) : "";
   if (said && !rows.some(([, value]) => value === said)) rows.push(["Probability of seeing the like without the cause", said]);
   part("evidence").hidden = rows.length === 0;

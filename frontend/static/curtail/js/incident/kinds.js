@@ -13,12 +13,12 @@ const KINDS = {
   periodic_slow_batch: { name: "Periodic slow batch", panels: ["latency", "tasks", "flushes", "compactions", "batches"] },
 };
 
-/** One of a later version is called by its own name. */
+/** The title of a kind; one that this version does not know has its raw name. */
 export function kindName(kind) {
   return KINDS[kind]?.name ?? kind.replaceAll("_", " ");
 }
 
-/** Those that matter to the kind; all of them for one that is not known. */
+/** The panels that show this kind; all panels for an unknown kind. */
 export function panelsOf(kind) {
   const wanted = KINDS[kind]?.panels;
   return wanted ? PANELS.filter(({ id }) => wanted.includes(id)) : PANELS;

@@ -1,9 +1,9 @@
-/** What is said beside the card of the technique that addresses an incident, or in its place. */
+/** The text beside the card of the technique that helps against an incident, or in its place. */
 
 import { element } from "../core/dom.js";
 import { advice } from "../technique/advice.js";
 
-/** What is to be done first, if anything, then what there is to say of the technique. */
+/** The advice on what to do first, if any, then the text about the technique. */
 export function remedy(technique, cards, first = null) {
   if (!first) return beside(technique, cards);
   const then = cards?.length ? [element("p", { class: "then" }, "If it cannot restart now, this acts on the running job:")] : beside(technique, cards);

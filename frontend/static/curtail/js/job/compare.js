@@ -55,7 +55,7 @@ export class Compare {
     }
   }
 
-  /** Asks for what is not known yet, and draws; `Plotly` is null until it has loaded. */
+  /** Fetches the missing answers, and draws; `Plotly` is null until it has loaded. */
   async show(which, Plotly, colours) {
     this.root.hidden = !this.ranges;
     if (!this.ranges) return;

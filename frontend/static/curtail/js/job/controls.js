@@ -68,7 +68,7 @@ export function wireControls({ scene, look, compare, incidents, changed, savePng
   });
 
   return {
-    /** Shows what holds now. */
+    /** Updates the controls to the present state. */
     show() {
       part("follow").setAttribute("aria-pressed", String(!scene.paused));
       part("pause").setAttribute("aria-pressed", String(scene.paused));
@@ -79,7 +79,7 @@ export function wireControls({ scene, look, compare, incidents, changed, savePng
       const [startMs, endMs] = scene.range;
       jump.min = toField(scene.oldestMs, chosenZone());
       jump.max = toField(scene.nowMs(), chosenZone());
-      // While somebody types into it, it is theirs.
+      // Do not overwrite a field while the user types into it.
       if (document.activeElement !== jump) jump.value = scene.paused ? toField((startMs + endMs) / 2, chosenZone()) : "";
     },
 

@@ -1,8 +1,8 @@
 /**
  * The windows of one job: live over a WebSocket, and what is missing over REST.
  *
- * What will be in view is fetched first, before there is a connection; what is older, up to what
- * the page keeps, when nothing else is missing. Live batches are numbered. After `hello`, and
+ * The windows in view are fetched first, before there is a connection; older ones, as far as the
+ * page keeps them, when nothing else is missing. Live batches are numbered. After `hello`, and
  * whenever a number was skipped, everything from the last window held until now is fetched once.
  * Live batches are shown at once even while a fetch is under way; what they brought is newer than
  * the answer and is not overwritten by it.

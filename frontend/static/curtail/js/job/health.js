@@ -1,4 +1,4 @@
-/** How the collector of a job fares: what was lost on the way here, and what it costs. */
+/** The health of a job's collector: data that was lost on the way here, and its cost. */
 
 import { count, percent, text } from "../core/format.js";
 
@@ -11,20 +11,20 @@ const LOSSES = [
   ["unreadable", "entries that could not be read"],
 ];
 
-// Executors come late while their JVM warms up, and again when it stands still for a moment. Only
-// lateness that is seen to go on is worth a colour.
+// Executors report late while their JVM warms up, and again when it pauses for a moment. Only
+// lateness that persists is worth a colour.
 const WITHIN_MS = 60_000;
 const GOES_ON_MS = 20_000;
 
-/** Whether parts go on coming too late for their windows, by what is told of them over time. */
+/** Whether parts keep coming too late for their windows, by the counter of late parts. */
 export class Lateness {
   #late = null;
-  #rises = []; // when there were more than before
+  #rises = []; // the times at which the counter rose
 
-  /** → whether it goes on, now that so many were late since the run began */
+  /** Takes the number of late parts since the run began → whether lateness persists. */
   told(late, nowMs) {
     if (this.#late !== null && late > this.#late) this.#rises.push(nowMs);
-    // Fewer than before: another run.
+    // A lower counter means that a new run began.
     if (late < this.#late) this.#rises = [];
     this.#late = late ?? null;
     while (this.#rises[0] < nowMs - WITHIN_MS) this.#rises.shift();

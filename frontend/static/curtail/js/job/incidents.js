@@ -1,4 +1,4 @@
-/** The incidents of a job: asked for again and again, marked on the chart, and open beside it. */
+/** The incidents of a job: polled, marked on the chart, and opened beside it. */
 
 import { apiUrl, getJson, incidentUrl, sendJson } from "../core/api.js";
 import { element, part, setText } from "../core/dom.js";
@@ -51,7 +51,7 @@ export class Incidents {
       this.#items = items.toSorted((a, b) => b.onset_ms - a.onset_ms);
       this.render();
     } catch (error) {
-      // What was known stays: an incident does not end because the server is away.
+      // Known incidents stay: they do not end because the server cannot be reached.
       if (error.status === 404) waitMs = EVERY_WITHOUT_MS;
     }
     this.#next = setTimeout(() => (document.hidden ? this.#later() : this.poll()), waitMs);

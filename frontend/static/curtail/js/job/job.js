@@ -29,7 +29,7 @@ import { SPANS_MS } from "../chart/view.js";
 import { chosenZone, onZone } from "../core/zone.js";
 
 const JOB_EVERY_MS = 10_000;
-// Where no chart can be drawn, incidents and techniques come all the same.
+// Incidents and techniques are loaded after this time even if no chart could be drawn.
 const GO_ON_AFTER_MS = 3000;
 // A click on a number or an incident shows its windows with this much on either side.
 const AROUND_MS = 2500;
@@ -112,7 +112,7 @@ function take(batch, skip) {
     scene.pause(range);
   }
   if (batch.committed?.count.some((records) => records > 0)) part("which-choice").hidden = false;
-  // What comes to fill the ring says nothing of how things are now; nor does a batch without windows.
+  // A batch that refills the ring, or has no windows, says nothing about the present state.
   if (batch.t.length > 0 && batch.t.at(-1) === scene.ring.lastMs) {
     if (batch.latency.source !== "none") part("batch-level").hidden = batch.latency.source !== "batch";
     showHealth(batch.collector);
@@ -133,7 +133,7 @@ function showHealth(collector) {
   setText(part("health"), line);
 }
 
-/** Something of the view has changed: the address says so, and all is drawn anew. */
+/** Called when the view has changed: updates the address and redraws everything. */
 function changed() {
   const range = scene.paused ? scene.range : wanted;
   const state = { range, spanMs: scene.view.spanMs, ...look, compare: compare.ranges, incident: incidents.open };
@@ -265,12 +265,12 @@ function plotly() {
       throw error;
     },
   );
-  // Whoever needs it is told by it; here it is enough that the page says so.
+  // Callers handle the rejection themselves; this only avoids "unhandled rejection" in the console.
   Plotly.catch(() => {});
   return Plotly;
 }
 
-/** What may come after the chart: the first windows have the server to themselves. */
+/** Starts what can wait for the chart, so that the server answers the first windows alone. */
 function goOn() {
   if (wentOn || gone) return;
   wentOn = true;
@@ -278,7 +278,7 @@ function goOn() {
   techniques.poll();
 }
 
-/** By this browser's clock, when the server made the page. */
+/** When the server answered with this page, by this browser's clock. */
 function answeredMs() {
   return performance.timeOrigin + performance.getEntriesByType("navigation")[0].responseStart;
 }

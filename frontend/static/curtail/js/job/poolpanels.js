@@ -11,7 +11,7 @@ const FEW = 8;
 const LABEL_LETTERS = 8;
 const SHADES = 4;
 
-/** Whether there is a pool in sight or was one. */
+/** Whether the ring has a pool, running or gone. */
 export function present({ ring }) {
   return ring.pools.all.length > 0;
 }
@@ -28,7 +28,7 @@ export function poolSeries(column, says) {
         key,
         name,
         at: (number) => most(number).value,
-        // Of several it is worth knowing which.
+        // With several instances, name the one that has the value.
         read: (value, number) => (instances.length > 1 && value > 0 ? `${says(value)} ${most(number).name}` : says(value)),
         look: { ...places.of(key), width: 1.25, opacity: 0.85 },
       };

@@ -7,7 +7,7 @@ const COLUMNS = ["queued", "busy", "executed", "p99"];
 export class Pools {
   #known = new Map();
 
-  /** Windows later than `latest` are not this ring's business. */
+  /** Ignores windows later than `latest`, which this ring does not hold. */
   put({ t, pools = [] }, windowMs, latest) {
     for (const pool of pools) {
       const last = pool.held_chunks.findLastIndex((held) => held !== null);
@@ -20,7 +20,7 @@ export class Pools {
     }
   }
 
-  /** By name and host. */
+  /** The pools, sorted by name and host. */
   get all() {
     return [...this.#known.values()].sort((a, b) => a.name.localeCompare(b.name) || a.host.localeCompare(b.host));
   }

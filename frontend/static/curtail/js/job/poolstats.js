@@ -5,15 +5,15 @@
  * moment is seen.
  */
 
-/** What is called the last seconds. */
+/** The length of "the last seconds". */
 export const RECENT_MS = 10_000;
 /** A queue now is the longest of one second: at five drawings a second single windows flicker. */
 const NOW_MS = 1000;
-/** A pool of which windows say nothing for so long is gone. */
+/** A pool that is in no window for so long is gone. */
 const GONE_MS = 5000;
 const BUSY_PERCENT = 90;
 const BEHIND_CHUNKS = 2;
-// Not before it could have been seen to do something.
+// An instance that is busy without finishing a chunk for fewer windows is not called stuck yet.
 const STUCK_WINDOWS = 190;
 const LEAST_SCALE = 10;
 
@@ -46,7 +46,7 @@ function instanceNow(ring, pool, { key, name, operator, state }, endMs) {
   return { key, name, operator, state: instanceState(known ? state : null, numbers, executed), ...numbers };
 }
 
-/** The word for it: what the pool says, and of a ready one whether it keeps up. */
+/** The word for an instance's state; for a ready one, whether it keeps up. */
 function instanceState(state, { queued, busy }, executed) {
   if (state !== "ready") return state;
   if (!(busy >= BUSY_PERCENT)) return state;

@@ -13,7 +13,7 @@
 const SCALES = ["log", "linear"];
 const WHICH = ["processed", "committed"];
 
-/** What is absent or makes no sense is null, and the page's default holds. */
+/** Fields that are absent or invalid are null: the page then uses its default. */
 export function parse(search) {
   const given = new URLSearchParams(search);
   const from = whole(given.get("from"));

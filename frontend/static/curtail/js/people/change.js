@@ -3,7 +3,7 @@
 import { duration, text } from "../core/format.js";
 import { date } from "../core/times.js";
 
-// Epoch milliseconds of this century; a duration of thirty years is none.
+// Larger values are epoch milliseconds of this century: no duration is thirty years long.
 const EPOCH_MS = 1e12;
 
 /** → [{field, from, to}], without what stayed; null stands for what was not there. */

@@ -4,7 +4,7 @@ import { label, quantity, scale, svg } from "./svg.js";
 
 const ROW_PX = 38;
 const BAR_PX = 12;
-// For the value behind the longest bar.
+// Room for the value after the longest bar.
 const VALUE_PX = 84;
 
 export const has = ({ bars }) => (bars ?? []).length > 0;

@@ -83,12 +83,12 @@ function sentence(words) {
   return words.endsWith(".") ? words : `${words}.`;
 }
 
-/** What is off has nothing to say about an empty one. */
+/** The figure of the card; an empty one is left out while the technique is off. */
 function figure({ figure: drawn, mode }) {
   return drawn && (mode !== "off" || !isEmpty(drawn)) ? techniqueFigure(drawn) : null;
 }
 
-/** Those that are not as usual. */
+/** The options whose values differ from their defaults. */
 export function different(options) {
   return options.filter(({ value, default: usual }) => value !== usual);
 }

@@ -23,7 +23,7 @@ export function techniqueFigure(figure) {
   return element("figure", { class: "technique-figure" }, head, plot, key ? key(figure) : null, element("figcaption", { class: "muted" }, said.filter(Boolean).join(" ")));
 }
 
-/** Nothing to draw yet. */
+/** Whether there is nothing to draw yet. */
 export function isEmpty(figure) {
   return figure.kind in KINDS && !KINDS[figure.kind].has(figure);
 }

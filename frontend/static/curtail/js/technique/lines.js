@@ -3,7 +3,7 @@
 import { element } from "../core/dom.js";
 import { frame, quantity, svg, HEIGHT } from "./svg.js";
 
-// As many as there are colours that everybody can tell apart.
+// The number of colours that everybody can tell apart.
 const COLOURS = 7;
 
 export const has = ({ series }) => (series ?? []).some(({ x }) => x.length > 0);
@@ -25,7 +25,7 @@ export function draw(figure, width) {
   return svg("svg", { width, height: HEIGHT, "aria-hidden": "true" }, ...grid, ...marked, ...paths);
 }
 
-/** Which line is which. */
+/** The legend. */
 export function key({ series }) {
   const swatch = (i) => svg("svg", { width: 28, height: 8, "aria-hidden": "true" }, svg("path", { class: `line ${look(i)}`, d: "M0,4L28,4" }));
   return element("ul", { class: "technique-key" }, ...series.map(({ name }, i) => element("li", {}, swatch(i), name)));

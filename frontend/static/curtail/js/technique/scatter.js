@@ -1,4 +1,4 @@
-/** Points over two axes, larger ones with more behind them. */
+/** Points over two axes; the size of a point shows its weight. */
 
 import { frame, svg, HEIGHT } from "./svg.js";
 
@@ -32,7 +32,7 @@ export function draw(figure, width) {
   );
 }
 
-/** By its area: twice the weight is twice the ink. */
+/** The radius: the area is proportional to the weight. */
 export function radius(weight, heaviest) {
   return Math.max(SMALLEST_PX, LARGEST_PX * Math.sqrt(weight / heaviest));
 }

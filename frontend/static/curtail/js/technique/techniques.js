@@ -12,9 +12,9 @@ import { age } from "../core/format.js";
 import { toldBy } from "./controlstate.js";
 
 const EVERY_MS = 5000;
-// Something is to come within moments, and the user waits for it.
+// While the user waits for the job's answer to a switch.
 const EVERY_AWAITED_MS = 1000;
-// What the job said longer ago need not be so any more.
+// What the job reported longer ago may no longer be true.
 const HEARD_MS = 3000;
 const EVERY_WITHOUT_MS = 60_000;
 // One click is meant to be enough: more than these wait behind a heading.
@@ -58,7 +58,7 @@ export class Techniques {
       const { items } = await getJson(apiUrl(`${this.jobPath}/techniques`));
       this.#replace(items);
     } catch (error) {
-      // What was last heard stays, and the page's status says that the server is away.
+      // Keep the last cards; the page's status says that the server cannot be reached.
       if (error.status === 404) waitMs = EVERY_WITHOUT_MS;
     }
     if (this.#current().some((item) => this.#awaited(item))) waitMs = EVERY_AWAITED_MS;
@@ -71,7 +71,7 @@ export class Techniques {
     this.#replace(items);
   }
 
-  /** What was on its way while somebody switched is older than what is here. */
+  /** Keeps a known card of a newer version: an answer may have been on its way during a switch. */
   #replace(items) {
     const known = new Map(this.#items.map((item) => [item.name, item]));
     this.#items = items.map((item) => (known.get(item.name)?.version > item.version ? known.get(item.name) : item));
@@ -87,13 +87,13 @@ export class Techniques {
     }, waitMs);
   }
 
-  /** What the job's newest frame says of techniques; null as long as nothing was asked of it. */
+  /** Takes what the job's newest frame says of techniques: null until one is switched on. */
   hear(asked) {
     const before = this.#states();
     this.#heard = { asked, atMs: performance.now() };
     if (this.#items.length === 0) return;
     this.render();
-    // Decision and effect come with the card; and a version that no card has is somebody's change.
+    // Decision and effect come with the card, and an unknown version means another user's change.
     const known = Math.max(...this.#items.map(({ document_version: version }) => version ?? 0));
     const isNew = asked !== null && asked.version > Math.max(known, this.#polledFor);
     if (isNew) this.#polledFor = asked.version;
@@ -109,7 +109,7 @@ export class Techniques {
     return this.#heard !== null && performance.now() - this.#heard.atMs < HEARD_MS;
   }
 
-  /** Whether the server sends cards that change. */
+  /** Whether the server pushes changed cards, so that polling is not needed. */
   #fed() {
     return this.#received && this.#hears();
   }
