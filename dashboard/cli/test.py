@@ -10,6 +10,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
@@ -18,6 +19,7 @@ from xml.etree import ElementTree
 
 from dashboard.cli import programs
 from dashboard.cli.root import ROOT
+from dashboard.testing.class_archive import SHORT_LIVED, class_archive, jvm_options
 
 # These variables may point at a real installation; tests must never write there.
 NOT_FOR_TESTS = ("REDIS_URL", "DATABASE_URL")
@@ -53,9 +55,10 @@ CHECKS = (
         (sys.executable, "-c", "from importlinter.cli import lint_imports_command as l; l()"),
     ),
 )
+PARALLEL = "pytest"
 # Most tests wait more than they compute, so they run in parallel; those that measure time do not.
 HALVES = {
-    "pytest": ("-m", "not quiet", "-n", "4", "--dist", "loadfile", "--no-loadscope-reorder"),
+    PARALLEL: ("-m", "not quiet", "-n", "4", "--dist", "loadfile", "--no-loadscope-reorder"),
     "pytest, one by one": ("-m", "quiet"),
 }
 
@@ -76,7 +79,13 @@ def run(argv: list[str]) -> int:
             Step(name, (*pytest, *words, f"--junitxml={tally}", f"--durations={SLOWEST}"))
             for (name, words), tally in zip(HALVES.items(), tallies, strict=True)
         )
-        outcomes = [_run(step, env) for step in (*CHECKS, *tests)]
+        with ThreadPoolExecutor(1) as beside:
+            making = beside.submit(class_archive)
+            outcomes = [_run(step, env) for step in CHECKS]
+            archive = making.result()
+        for step in tests:
+            quick = quick_jvms(archive, measured=step.name != PARALLEL)
+            outcomes.append(_run(step, {**env, **quick}))
         print("\n== summary", *outcomes, counted(*tallies), sep="\n", flush=True)
     return int(any(outcome.code for outcome in outcomes))
 
@@ -84,6 +93,13 @@ def run(argv: list[str]) -> int:
 def environ(base: Mapping[str, str], data_dir: Path) -> dict[str, str]:
     kept = {name: value for name, value in base.items() if name not in NOT_FOR_TESTS}
     return programs.environ(kept, CURTAIL_DATA_DIR=str(data_dir), **programs.same_python())
+
+
+def quick_jvms(archive: Path | None, *, measured: bool) -> dict[str, str]:
+    """JVMs that start sooner; those that a test measures compile as a user's do."""
+    words = [] if measured else [SHORT_LIVED]
+    words += [jvm_options(archive)] if archive else []
+    return {"JDK_JAVA_OPTIONS": " ".join(words)} if words else {}
 
 
 def counted(*tallies: Path) -> str:

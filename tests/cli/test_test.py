@@ -1,6 +1,6 @@
 from pathlib import Path
 
-from dashboard.cli.test import counted, environ
+from dashboard.cli.test import counted, environ, quick_jvms
 
 REPORT = """<?xml version="1.0"?><testsuites><testsuite name="pytest" errors="1" failures="2"
 skipped="{skipped}" tests="20"></testsuite></testsuites>"""
@@ -37,3 +37,14 @@ def test_tests_never_see_the_users_redis_or_database(tmp_path: Path) -> None:
     assert "DATABASE_URL" not in given
     assert given["PATH"] == "/bin"
     assert given["CURTAIL_DATA_DIR"] == str(tmp_path)
+
+
+def test_jvms_that_a_test_measures_compile_as_a_users_do() -> None:
+    archive = Path("/somewhere/spark.jsa")
+    assert "TieredStopAtLevel" in quick_jvms(archive, measured=False)["JDK_JAVA_OPTIONS"]
+    assert "TieredStopAtLevel" not in quick_jvms(archive, measured=True)["JDK_JAVA_OPTIONS"]
+    assert str(archive) in quick_jvms(archive, measured=True)["JDK_JAVA_OPTIONS"]
+
+
+def test_without_an_archive_jvms_start_as_ever() -> None:
+    assert quick_jvms(None, measured=True) == {}
