@@ -16,9 +16,13 @@ looks late. Times are CLOCK_MONOTONIC in nanoseconds, one clock for all processe
       11  bytes of one ring       12  bound of the pool's memory             supervisor
       13  instances replaced      14  latency buckets per instance           supervisor
       15  1 + the policy that the lever found, 0 = it holds none             lever
+      16… settings, in the order of `settings.SETTINGS`                      `steer`, lever
+      32… 1 + each setting that the lever found, 0 = it holds none           lever
+      48  timeout after which a chunk is replayed, µs; 0 = none              supervisor
     operators, 8 words each
        0  first instance           1  instances            2-6  name         supervisor
-    instances, 32 + (1 + instances) + buckets/2 words each
+       7  chunks in the queue that its instances share                       supervisor
+    instances, 32 + (1 + instances) + instances + buckets/2 words each
        0  state: 0 dead, 1 starting, 2 ready               1  incarnation    supervisor | instance
        2  pid                      3  operator                               supervisor
        4  chunks in its ring       5  never came up, times in a row          supervisor
@@ -27,21 +31,34 @@ looks late. Times are CLOCK_MONOTONIC in nanoseconds, one clock for all processe
       12  rows in                 13  rows out                               instance
       14  busy, ns                15  busy since, 0 = idle                   instance
       16  slot + 1 of the chunk in work, 0 = none         17  that chunk     instance
-      18  results that wait for room                      19  control seen   instance
-      20  share of traffic, in 1 %; for policies that weigh                  lever
+      18  results in its outgoing queue                   19  control seen   instance
+      20  share of traffic, in 1 %; with which dispatchers begin to weigh    lever
       21  1 + the share that the lever found, 0 = it holds none              lever
+      22  sum of latencies since chunks were sent to it, ns                  instance
+      23  weight, mean of all dispatchers, in 1/100 %; 0 = none weighs       supervisor
+      24  signal: 1 = may send while `tau_ms` is set                         supervisor
+      25  chunks taken from the shared queue                                 instance
+      26  chunks not worked on because their result was there already        instance
       32… chunks taken from tasks, then from instance 0, 1, …                instance
+        … its own weights as a dispatcher, of all instances, in 1/100 %      instance
         … latency since the chunk was sent to it, counts of 4 bytes per      instance
           bucket; bucket of t µs: t below 64, else 64 (s + 1) + (t >> s) − 64
           with s = bits of t − 7; from an hour on, all in the last
-    slots, 16 words each: the tasks that use the pool
+    slots, 24 + 64 + 64 + 64 words each: the tasks that use the pool
        0  pid, 0 = free            1  when started         2  generation     task, under a lock
        3  chunks in the pool       4  bytes held           5  control seen   task
        6  sent    7  handed out again    8  results twice  9  results        task
       10  away: 1 while it waits for Spark, to give rows or to take results  task
       11  query: first half of its UUID, 0 = of none      12  second half    task
+      13  signal: 1 = may send while `tau_ms` is set                         supervisor
+      14  chunks in its outgoing queue                                       task
+      15  latencies recorded      16  chunks replayed                        task
+      17  results of the second copy that came first                         task
+      24… one bit per chunk, by its number mod 4096: its result is awaited   task
+      88… the last 64 latencies from being sent to the result, µs            task
+     152… its weights as a dispatcher, of all instances, in 1/100 %          task
 
-The version of the control word rises with each change of policy or shares. The lever is
+The version of the control word rises with each change of policy, settings or shares. The lever is
 `probe/pool/PoolLever.scala` in the one executor of the host that reads this page; what it found
 stands here and not in that executor, so that another one can set it back.
 
@@ -67,17 +84,24 @@ from typing import Self
 from uuid import UUID
 
 from techniques.pool.host.identity import Process
-from techniques.pool.page_words import HeaderWord, InstanceWord, SlotWord
-from techniques.pool.plan import Plan
+from techniques.pool.page_words import HeaderWord, InstanceWord, OperatorWord, SlotWord
+from techniques.pool.plan import MOST_INSTANCES, Plan
+from techniques.pool.settings import SETTINGS, checked
 
 MAGIC = int.from_bytes(b"CurtailP", "little")
-VERSION = 2
+VERSION = 3
 WORD = 8
 HEADER_WORDS = 64
 OPERATOR_WORDS = 8
 INSTANCE_WORDS = 32
-SLOT_WORDS = 16
 MOST_SLOTS = 256
+SLOT_FIXED = 24
+# Chunks of one task whose numbers are further apart than this cannot be in the pool together.
+AWAITED_CHUNKS = 4096
+AWAITED_AT = SLOT_FIXED
+RECORDED_AT, RECORDED = AWAITED_AT + AWAITED_CHUNKS // 64, 64
+WEIGHTS_AT = RECORDED_AT + RECORDED
+SLOT_WORDS = WEIGHTS_AT + MOST_INSTANCES
 NAME_BYTES = 40
 
 STARTING, RUNNING, ENDING = range(3)
@@ -104,6 +128,10 @@ class WrongPage(Exception):
     """Not a page, or one of another version of Curtail."""
 
 
+def instance_words(instances: int) -> int:
+    return INSTANCE_WORDS + 1 + 2 * instances + BUCKETS // 2
+
+
 class Page:
     """One mapping of the page; reading is cheap and never blocks."""
 
@@ -118,7 +146,7 @@ class Page:
         self.operators = self.words[HeaderWord.OPERATORS]
         self.instances = self.words[HeaderWord.INSTANCES]
         self.slots = self.words[HeaderWord.SLOTS]
-        self._instance_words = INSTANCE_WORDS + 1 + self.instances + BUCKETS // 2
+        self._instance_words = instance_words(self.instances)
         self._instances_at = HEADER_WORDS + self.operators * OPERATOR_WORDS
         self._slots_at = self._instances_at + self.instances * self._instance_words
 
@@ -127,11 +155,13 @@ class Page:
         """Creates the file; it gets its name only when it is complete."""
         operators, instances = len(plan.stages), plan.instances
         words = HEADER_WORDS + operators * OPERATOR_WORDS + MOST_SLOTS * SLOT_WORDS
-        words += instances * (INSTANCE_WORDS + 1 + instances + BUCKETS // 2)
+        words += instances * instance_words(instances)
         made = bytearray(words * WORD)
         head = (MAGIC, VERSION, STARTING, 0, 0, 0, 0, operators, instances, MOST_SLOTS)
         struct.pack_into(f"<{len(head)}Q", made, 0, *head)
         struct.pack_into("<5Q", made, 10 * WORD, 0, ring_bytes, plan.memory_bytes, 0, BUCKETS)
+        defaults = [setting.default for setting in SETTINGS]
+        struct.pack_into(f"<{len(defaults)}Q", made, HeaderWord.SETTINGS * WORD, *defaults)
         for at, stage in enumerate(plan.stages):
             place = (HEADER_WORDS + at * OPERATOR_WORDS) * WORD
             struct.pack_into("<2Q", made, place, plan.first_of(at), stage.instances)
@@ -194,11 +224,62 @@ class Page:
         word = self.words[HeaderWord.CONTROL]
         return word >> 16, word & 0xFFFF
 
-    def steer(self, policy: int) -> int:
-        """Puts a policy in force; returns the new version, for `seen_by_all`."""
+    def setting(self, place: int) -> int:
+        """Returns a setting by its place in `SETTINGS`."""
+        return self.words[HeaderWord.SETTINGS + place]
+
+    def steer(self, policy: int, **settings: int) -> int:
+        """Puts a policy and settings in force; returns the new version, for `seen_by_all`."""
+        places = {checked(name, value): value for name, value in settings.items()}
+        for place, value in places.items():
+            self.words[HeaderWord.SETTINGS + place] = value
         version = self.control[0] + 1
         self.words[HeaderWord.CONTROL] = version << 16 | policy
         return version
+
+    def await_result(self, slot: int, chunk: int, awaited: bool) -> None:
+        """Records whether a task still waits for a chunk's result; called by that task alone."""
+        word, bit = divmod(chunk % AWAITED_CHUNKS, 64)
+        at = self.slot(slot, AWAITED_AT + word)
+        if awaited:
+            self.words[at] |= 1 << bit
+        else:
+            self.words[at] &= ~(1 << bit) & (1 << 64) - 1
+
+    def is_awaited(self, slot: int, generation: int, chunk: int) -> bool:
+        """Whether that task waits for the chunk: it may have ended, or have its result already."""
+        at = self.slot(slot)
+        word, bit = divmod(chunk % AWAITED_CHUNKS, 64)
+        return (
+            self.words[at + SlotWord.PID] != 0
+            and self.words[at + SlotWord.GENERATION] == generation
+            and bool(self.words[at + AWAITED_AT + word] >> bit & 1)
+        )
+
+    def record(self, slot: int, latency_us: int) -> None:
+        """Adds a chunk's latency from being sent to its result; called by the slot's task alone."""
+        at = self.slot(slot)
+        count = self.words[at + SlotWord.RECORDED]
+        self.words[at + RECORDED_AT + count % RECORDED] = latency_us
+        self.words[at + SlotWord.RECORDED] = count + 1
+
+    def recorded(self, slot: int, since: int) -> tuple[int, list[int]]:
+        """Returns the count of latencies so far, and those after `since` that are still there."""
+        at = self.slot(slot)
+        count = self.words[at + SlotWord.RECORDED]
+        first = max(since, count - RECORDED) if since <= count else max(0, count - RECORDED)
+        ring = at + RECORDED_AT
+        return count, [self.words[ring + each % RECORDED] for each in range(first, count)]
+
+    def weights_of_slot(self, slot: int) -> int:
+        """Returns the index of the weights that this task gives to instance 0, 1, …"""
+        return self.slot(slot, WEIGHTS_AT)
+
+    def weights_of_instance(self, instance: int) -> int:
+        return self.instance(instance, INSTANCE_WORDS + 1 + self.instances)
+
+    def shared_queued(self, position: int) -> int:
+        return HEADER_WORDS + position * OPERATOR_WORDS + OperatorWord.SHARED_QUEUED
 
     def holders(self) -> list[int]:
         """Returns the slots that are in use."""
@@ -251,4 +332,4 @@ class Page:
         return {bucket: count for bucket, count in enumerate(counts) if count}
 
     def _latencies_at(self, instance: int) -> int:
-        return 2 * self.instance(instance, INSTANCE_WORDS + 1 + self.instances)
+        return 2 * self.instance(instance, INSTANCE_WORDS + 1 + 2 * self.instances)

@@ -1,0 +1,1 @@
+"""Largest backlog first: which of several siblings may send (Hone, TPDS'21, Algorithm 1)."""

@@ -1,0 +1,1 @@
+"""Latency-based load balancing (Du & Gupta, DCC'16, Algorithm 2)."""
