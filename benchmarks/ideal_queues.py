@@ -23,10 +23,19 @@ def shared_waits_s(times_s: Floats, service_s: Floats, servers: int) -> Floats:
     return waits_s
 
 
-def separate_waits_s(times_s: Floats, service_s: Floats, servers: int) -> Floats:
-    """A queue per server, to which arrivals are given in turn."""
+def separate_waits_s(times_s: Floats, service_s: Floats, queues: NDArray[np.int64]) -> Floats:
+    """A queue per server; `queues` says to which one each arrival is given."""
     waits_s = np.zeros(len(times_s))
-    for server in range(servers):
-        own = slice(server, None, servers)
+    for queue in np.unique(queues):
+        own = queues == queue
         waits_s[own] = shared_waits_s(times_s[own], service_s[own], 1)
     return waits_s
+
+
+def in_turn(dispatchers: NDArray[np.int64], queues: int) -> NDArray[np.int64]:
+    """Each dispatcher gives its arrivals to the queues in turn, without regard to the others."""
+    given = np.zeros(len(dispatchers), np.int64)
+    for dispatcher in np.unique(dispatchers):
+        own = np.flatnonzero(dispatchers == dispatcher)
+        given[own] = np.arange(len(own)) % queues
+    return given

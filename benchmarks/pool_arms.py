@@ -8,15 +8,18 @@ first seconds of a block (`settle_s`) is not counted. A block ends when all its 
 
 Latency counts from the time at which a chunk was meant to be sent. Ratios (arm / baseline) are
 taken within a round; the interval is Student's over rounds, on logarithms. Service times are waits,
-so that there can be more instances than cores; the driver is one process with one thread, and how
-late chunks left it is part of each result (`left_late_ms_p99`).
+so that there can be more instances than cores. The driver is one process with a thread per
+dispatcher (as Spark has tasks and Storm has spouts), and how late chunks left it is part of each
+result (`left_late_ms_p99`).
 """
 
 import os
 import sys
+import threading
 import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import NamedTuple, Self
@@ -126,11 +129,13 @@ class Load:
         *,
         pauses: Pauses | None = None,
         began_column: str | None = None,
+        dispatchers: int = 1,
     ) -> None:
         self._plan = plan
         self._chunks = chunks
         self._pauses = pauses
         self._began_column = began_column
+        self._dispatchers = dispatchers
         self._application = f"bench-{uuid.uuid4().hex[:12]}"
 
     def __enter__(self) -> Self:
@@ -190,31 +195,54 @@ class Load:
             if not samples or now_s - samples[-1].at_s >= SAMPLED_S:
                 samples.append(sampled(page, now_s))
 
-        def begin() -> None:
-            if self._pauses is not None:
-                self._pauses.begin(draw)
-
         try:
-            run = driver.drive(
-                self._plan,
-                chunks,
-                times_s,
-                self._application,
-                column=self._began_column,
-                begin=begin,
-                watch=watch,
-            )
+            run = self._drive(times_s, chunks, draw, watch)
         finally:
             page.close()
             if self._pauses is not None:
                 self._pauses.stop()
         counted = times_s >= settle_s
         waited_ms = None
-        if run.told is not None:
-            waited_ms = (run.told / 1e9 - run.start_s - times_s)[counted] * 1000
+        if run.began_s is not None:
+            waited_ms = (run.began_s - times_s)[counted] * 1000
         return Block(
             run.latency_ms[counted], run.late_ms[counted], waited_ms, settle_s, tuple(samples)
         )
+
+    def _drive(
+        self,
+        times_s: arrivals.Times,
+        chunks: Sequence[pa.RecordBatch],
+        draw: int,
+        watch: Callable[[float], None],
+    ) -> "_Driven":
+        """All dispatchers begin together; each arrival is one dispatcher's, drawn at random."""
+        owners = owner_of(len(times_s), self._dispatchers, draw)
+        together = threading.Barrier(self._dispatchers, lambda: self._begin(draw))
+
+        def driven(dispatcher: int) -> driver.Run:
+            own = np.flatnonzero(owners == dispatcher)
+            try:
+                return driver.drive(
+                    self._plan,
+                    [chunks[at] for at in own],
+                    times_s[own],
+                    self._application,
+                    column=self._began_column,
+                    begin=lambda: _passed(together),
+                    watch=watch if dispatcher == 0 else None,
+                )
+            except BaseException:
+                together.abort()
+                raise
+
+        with ThreadPoolExecutor(self._dispatchers) as threads:
+            runs = list(threads.map(driven, range(self._dispatchers)))
+        return _Driven.of(runs, owners)
+
+    def _begin(self, draw: int) -> None:
+        if self._pauses is not None:
+            self._pauses.begin(draw)
 
     def _wait_until_ready(self) -> None:
         running = control.running(self._application, self._plan.name)
@@ -234,6 +262,37 @@ class Load:
         driver.ended(self._application, self._plan.name)
         if self._pauses is not None:
             self._pauses.stop()
+
+
+def owner_of(count: int, dispatchers: int, seed: int) -> NDArray[np.int64]:
+    """Draws which dispatcher an arrival is of: parts of a Poisson stream drawn so are independent
+    Poisson streams."""
+    drawn: NDArray[np.int64] = np.random.default_rng((seed, 2)).integers(0, dispatchers, count)
+    return drawn
+
+
+@dataclass(frozen=True)
+class _Driven:
+    """What all dispatchers measured, in the order of arrivals."""
+
+    latency_ms: Floats
+    late_ms: Floats
+    # When the work on each began, since the start.
+    began_s: Floats | None
+
+    @classmethod
+    def of(cls, runs: Sequence[driver.Run], owners: NDArray[np.int64]) -> Self:
+        latency_ms, late_ms, began_s = (np.zeros(len(owners)) for _ in range(3))
+        for dispatcher, run in enumerate(runs):
+            own = owners == dispatcher
+            latency_ms[own], late_ms[own] = run.latency_ms, run.late_ms
+            if run.told is not None:
+                began_s[own] = run.told / 1e9 - run.start_s
+        return cls(latency_ms, late_ms, began_s if runs[0].told is not None else None)
+
+
+def _passed(barrier: threading.Barrier) -> None:
+    barrier.wait()
 
 
 def sampled(page: Page, at_s: float) -> Sample:
@@ -303,7 +362,7 @@ def left_late_ms(rounds: Sequence[Round]) -> float:
 
 
 def waiting_machine(load_before: float) -> dict[str, object]:
-    return {**machine(load_before), "service": "waits, which take no core", "drivers": 1}
+    return {**machine(load_before), "service": "waits, which take no core"}
 
 
 def load_now() -> float:

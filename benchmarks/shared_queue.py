@@ -17,9 +17,10 @@ The main figures are at the paper's utilisation of 78 %; `utilisations` has the 
 - `ideal_error`: the same against an ideal queue with the very same arrivals and service times: it
   has no part that is chance.
 
-Round robin makes every fourth arrival of a Poisson stream one queue's: those come more evenly than
-a Poisson stream does, so separate queues wait less here than the paper's theory (M/M/1) has it, and
-there is less to gain. `ideal_ms` shows it.
+There are five dispatchers, each with its share of the Poisson arrivals, as the paper's spouts. Each
+goes round by itself, so that a queue's arrivals are nearly Poisson. With a single dispatcher every
+fourth arrival would be one queue's, which is more even: then separate queues wait less than the
+paper's theory (M/M/1) has it, and less is gained (`ideal_ms` has `one_dispatcher` for that).
 """
 
 import sys
@@ -31,7 +32,7 @@ import numpy as np
 import pyarrow as pa
 
 from benchmarks import pool_arms
-from benchmarks.ideal_queues import separate_waits_s, shared_waits_s
+from benchmarks.ideal_queues import in_turn, separate_waits_s, shared_waits_s
 from benchmarks.pool_arms import Arm, Block, Floats, Load, Round, Shape
 from benchmarks.ratios import ratio_of
 from techniques.pool.on_spark import made
@@ -47,6 +48,7 @@ SUMMARY = "one queue for all instances against one each, and Erlang C (Section 5
 SEPARATE, SHARED = "separate", "shared"
 ARMS = (Arm(SEPARATE, BASELINE), Arm(SHARED, "shared-queue"))
 SERVERS = 4
+DISPATCHERS = 5
 SERVICE_S = 0.010
 PAPERS_UTILISATION = 0.78
 # At one of 100 % the mean wait would have no bound; what a chunk costs besides its wait adds to it.
@@ -70,7 +72,7 @@ def run(quick: bool) -> Mapping[str, object]:
     load_before = pool_arms.load_now()
     shape = QUICK if quick else FULL
     found: dict[float, dict[str, Any]] = {}
-    with Load(planned(), costly, began_column=BEGAN) as load:
+    with Load(planned(), costly, began_column=BEGAN, dispatchers=DISPATCHERS) as load:
         for utilisation in UTILISATIONS:
             print(f"utilisation {utilisation}", file=sys.stderr)
             rate_per_s = utilisation * SERVERS / SERVICE_S
@@ -85,6 +87,7 @@ def run(quick: bool) -> Mapping[str, object]:
         "ideal_error": main["ideal_error"],
         "utilisations": {str(each): found[each] for each in UTILISATIONS},
         "servers": SERVERS,
+        "dispatchers": DISPATCHERS,
         "service_ms": SERVICE_S * 1000,
         "paper": PAPER,
         "machine": pool_arms.waiting_machine(load_before),
@@ -162,14 +165,22 @@ def ideal_ms(shape: Shape, service_s: float) -> dict[str, float]:
     """The mean waits of the rounds' own arrivals in ideal queues, whose servers need for a chunk
     what it waits for, and besides that as long as was seen."""
     whole_s = shape.settle_s + shape.count_s
-    waits: dict[str, list[float]] = {SEPARATE: [], SHARED: []}
+    waits: dict[str, list[float]] = {SEPARATE: [], SHARED: [], "one_dispatcher": []}
     for number in range(shape.rounds):
         times_s = arrivals.poisson(shape.rate_per_s, whole_s, seed=number)
         asked_s = service_us(len(times_s), number) / 1e6
         work_s = asked_s + max(0.0, service_s - float(asked_s.mean()))
         counted = times_s >= shape.settle_s
-        for name, waits_of in ((SEPARATE, separate_waits_s), (SHARED, shared_waits_s)):
-            waits[name].append(float(waits_of(times_s, work_s, SERVERS)[counted].mean()))
+        owners = pool_arms.owner_of(len(times_s), DISPATCHERS, number)
+        for name, found in (
+            (SEPARATE, separate_waits_s(times_s, work_s, in_turn(owners, SERVERS))),
+            (SHARED, shared_waits_s(times_s, work_s, SERVERS)),
+            (
+                "one_dispatcher",
+                separate_waits_s(times_s, work_s, in_turn(np.zeros_like(owners), SERVERS)),
+            ),
+        ):
+            waits[name].append(float(found[counted].mean()))
     return {name: float(np.mean(each)) * 1000 for name, each in waits.items()}
 
 

@@ -2,11 +2,13 @@
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from benchmarks import pool_arms
-from benchmarks.pool_arms import Arm
+from benchmarks.pool_arms import Arm, Floats
 from dashboard.cli.bench import summaries
 from dashboard.cli.root import ROOT
+from techniques.pool.workload.driver import Run
 from tests.benchmarks.made_blocks import block, sample
 
 ARMS = [Arm("a"), Arm("b"), Arm("c")]
@@ -58,6 +60,27 @@ def test_cost_is_of_the_part_that_counts() -> None:
     assert pool_arms.replay_cost(rounds, "arm") == 0.05
     # Of ten copies, two were executed by all three operators.
     assert pool_arms.work_cost(rounds, "arm", operators=3) == pytest.approx(0.01)
+
+
+def test_dispatchers_share_the_arrivals_and_the_rows_keep_their_order() -> None:
+    owners = pool_arms.owner_of(1_000, 5, seed=3)
+    assert (owners == pool_arms.owner_of(1_000, 5, seed=3)).all()
+    assert min(np.bincount(owners, minlength=5)) > 100
+    at = np.arange(1_000.0)
+    runs = [
+        Run(
+            at[owners == one], -at[owners == one], 0, start_s=one, told=_ns(at[owners == one] + one)
+        )
+        for one in range(5)
+    ]
+    driven = pool_arms._Driven.of(runs, owners)
+    assert (driven.latency_ms == at).all()
+    assert (driven.late_ms == -at).all()
+    assert driven.began_s == pytest.approx(at)
+
+
+def _ns(seconds: Floats) -> NDArray[np.int64]:
+    return (seconds * 1e9).astype(np.int64)
 
 
 def test_levels_are_over_all_rounds() -> None:
