@@ -1,8 +1,8 @@
 """Artificial heterogeneity, the cause of the latency tails that the papers' techniques cut.
 
 `Heterogeneous` wraps an operator of a pool: it costs what a chunk's rows say, some instances are
-slower than others, and one may hang for a while. Costs are slept or burnt: sleeping models a call
-to another service and takes no core, burning models computation.
+slower than others, and one may hang for a while, once or again and again. Costs are slept or burnt:
+sleeping models a call to another service and takes no core, burning models computation.
 """
 
 import os
@@ -35,7 +35,12 @@ class Heterogeneous:
     # Instance → its chunk (from 0) before which it hangs, and for how long.
     hangs: Mapping[int, tuple[int, float]] = field(default_factory=dict)
     burn: bool = False
+    # Instance → every how many seconds it hangs, and for how long.
+    hangs_every: Mapping[int, tuple[float, float]] = field(default_factory=dict)
+    # Whether a slow instance takes as many times longer for the operator's own work, too.
+    slow_operator: bool = False
     _taken: int = 0
+    _hang_at_s: float | None = None
 
     @property
     def __name__(self) -> str:
@@ -46,11 +51,27 @@ class Heterogeneous:
         if own in self.hangs and self.hangs[own][0] == self._taken:
             time.sleep(self.hangs[own][1])
         self._taken += 1
+        if own in self.hangs_every:
+            self._hang_if_due(*self.hangs_every[own])
         us = self.base_us
         if COST in batch.schema.names:
             us += pc.sum(batch.column(COST)).as_py() or 0
-        spend(us * self.slow.get(own, 1.0) / 1e6, self.burn)
-        return self.operator(batch)
+        times = self.slow.get(own, 1.0)
+        spend(us * times / 1e6, self.burn)
+        began_s = time.perf_counter()
+        result = self.operator(batch)
+        if self.slow_operator and times > 1:
+            spend((time.perf_counter() - began_s) * (times - 1), self.burn)
+        return result
+
+    def _hang_if_due(self, every_s: float, hang_s: float) -> None:
+        """Hangs before the first chunk that comes `every_s` after the last hang began."""
+        now_s = time.monotonic()
+        if self._hang_at_s is None:
+            self._hang_at_s = now_s + every_s
+        if now_s >= self._hang_at_s:
+            self._hang_at_s = now_s + every_s
+            time.sleep(hang_s)
 
 
 def spend(seconds: float, burn: bool) -> None:
