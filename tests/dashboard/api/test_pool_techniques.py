@@ -1,4 +1,4 @@
-"""The four techniques on operator pools, by API: switched, refused with the bound, or with a reason."""
+"""The four techniques on operator pools by API: switched, or refused with bound or reason."""
 
 import json
 from collections.abc import Iterator
@@ -88,16 +88,24 @@ def test_an_option_out_of_bounds_is_refused_with_the_bound(
     assert not TechniqueSetting.objects.exists()
 
 
+def decided(operator: Client, world: World, name: str) -> dict[str, Any]:
+    """The settings of the controller's decision, once an operator has switched to act."""
+    world.technique = name
+    assert put(operator, f"{CARDS}/{name}").status_code == 200
+    world.pass_s(5)
+    world.round()
+    [settings] = world.decided()
+    return settings
+
+
 @every_technique
 def test_a_job_without_a_pool_is_refused_with_the_line_of_code_that_would_change_that(
     operator: Client, world: World, name: str
 ) -> None:
-    put(operator, f"{CARDS}/{name}")
-    world.pass_s(5)
-    world.round()
-    # As its driver does with a decision: there, too, nothing is known of a pool.
+    settings = decided(operator, world, name)
+    # As its driver does with the decision.
     with pytest.raises(Refused) as refused:
-        registry().realizer(name).orders({}, JobFacts("query", "run"))
+        registry().realizer(name).orders(settings, JobFacts("query", "run"))
     world.obey(State.REFUSED, str(refused.value))
     world.pass_s(5)
     world.round()
@@ -110,11 +118,11 @@ def test_a_job_without_a_pool_is_refused_with_the_line_of_code_that_would_change
 
 
 @every_technique
-def test_of_a_pool_it_claims_the_dispatch_because_each_works_alone(name: str) -> None:
+def test_of_a_pool_it_claims_the_dispatch_because_each_works_alone(
+    operator: Client, world: World, name: str
+) -> None:
+    settings = decided(operator, world, name)
     facts = JobFacts("query", "run", pools=(PoolFacts("scores", "node-a", ("score",), (0, 0)),))
-    defaults = {option.name: option.default for option in TECHNIQUES[name].options}
-    orders = Registry().realizer(name).orders(defaults, facts)
-    assert [(each.lever, each.to.host, each.to.pool) for each in orders] == [
-        (POOL, "node-a", "scores")
-    ]
-    assert all(dispatch("node-a", "scores") in each.claims for each in orders)
+    [order] = registry().realizer(name).orders(settings, facts)
+    assert (order.lever, order.to.host, order.to.pool) == (POOL, "node-a", "scores")
+    assert order.claims == (dispatch("node-a", "scores"),)
