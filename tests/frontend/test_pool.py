@@ -209,6 +209,10 @@ def test_of_many_the_lowest_weight_is_shown_beside_the_highest(blank: Page) -> N
     ]
 
 
+def test_the_weight_of_an_only_instance_is_not_drawn(blank: Page) -> None:
+    assert series(blank, "pool-weights", 1, WEIGHING, WEIGHTS) == []
+
+
 def test_a_window_in_which_chunks_were_replayed_is_marked_on_the_line_of_the_timeout(
     blank: Page,
 ) -> None:
@@ -301,7 +305,7 @@ def test_what_governs_the_pool_is_said_in_sentences(blank: Page) -> None:
         in_turn,
         [
             "A chunk older than 240 ms is sent again, once, to another instance. "
-            "In the last minute 4 of 400 chunks, 1.00 %; 2 came back first from there.",
+            "In the last minute: 4 of 400 chunks, a cost of 1.00 %; 2 copies came back first.",
             "adaptive timeout",
         ],
     ]
@@ -315,7 +319,7 @@ def test_what_governs_the_pool_is_said_in_sentences(blank: Page) -> None:
     assert rules(blank, IN_TURN) == [
         in_turn,
         [
-            "Every 80.0 ms the one with the most to send on is chosen, and only it sends.",
+            "Every 80 ms the one with the most to send on is chosen, and only it sends.",
             "largest backlog first",
         ],
     ]

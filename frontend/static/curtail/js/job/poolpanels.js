@@ -21,7 +21,7 @@ export function present({ ring }) {
 
 /** Whether some instance has a value of this column: of most, only a technique makes some. */
 export function presentOf(column) {
-  return ({ ring }) => ring.names(`pool_${column}`).length > 0;
+  return ({ ring }) => wanted(ring, column).some(({ instances }) => instances.some(({ key }) => ring.holds(`pool_${column}`, key)));
 }
 
 /** The series of a panel; `says` makes words of a value. */
@@ -76,7 +76,8 @@ export function shortened(name) {
 }
 
 function wanted(ring, column) {
-  const pools = ring.pools.all;
+  // The weight of an operator's only instance says nothing, and its 100 % would flatten the others.
+  const pools = column === "weight" ? ring.pools.all.map(withSiblings) : ring.pools.all;
   const several = new Set(pools.map(({ host }) => host)).size > 1;
   const all = pools.flatMap(({ host, instances }) => instances.map((each) => ({ ...each, host })));
   if (all.length <= FEW) {
@@ -98,6 +99,11 @@ function wanted(ring, column) {
   return [...operators.values()].flatMap(({ key, operator, instances }) =>
     OF_MANY[column].map((word, i) => ({ key: i ? `${key} ${word}` : key, name: `${operator}, ${word} of ${instances.length}`, instances, word })),
   );
+}
+
+function withSiblings(pool) {
+  const operators = pool.operators.filter((name) => pool.instances.filter(({ operator }) => operator === name).length > 1);
+  return { ...pool, operators, instances: pool.instances.filter(({ operator }) => operators.includes(operator)) };
 }
 
 function valueOf(ring, column, key, number) {

@@ -111,7 +111,7 @@ class PoolView {
     if (pool.goneMs !== null) said.unshift(`gone, last heard of at ${clockTime(pool.goneMs, zone)}`);
     setText(this.#facts, said.join(" · "));
     this.node.toggleAttribute("data-gone", pool.goneMs !== null);
-    for (const head of this.#heads) setText(head, `Waiting, of ${text(count(pool.scale))}`);
+    for (const head of this.#heads) setText(head, `, of ${text(count(pool.scale))}`);
     for (const { instances } of pool.operators) {
       for (const instance of instances) this.#rows.get(instance.key).show(instance, pool.scale);
     }
@@ -141,8 +141,9 @@ class PoolView {
   }
 
   #table(operator, instances, onShow) {
-    const waiting = element("th", { scope: "col", class: "metered" });
-    this.#heads.push(waiting);
+    const scale = element("span", { class: "scale" });
+    const waiting = element("th", { scope: "col", class: "metered" }, "Waiting", scale);
+    this.#heads.push(scale);
     const rows = instances.map((instance) => {
       const row = new Row(instance, this.more, onShow);
       this.#rows.set(instance.key, row);
@@ -150,7 +151,7 @@ class PoolView {
     });
     const head = (word, kind, hint = "") => element("th", { scope: "col", class: kind, ...(hint && { title: hint }) }, word);
     const extra = this.more.map(({ title, hint }) => head(title, "extra", hint));
-    const columns = [head("Instance", "name"), head("State", "standing"), waiting, head("Busy", "metered"), ...extra, head("Chunks/s", "rate"), head("p99", "p99")];
+    const columns = [head("Instance", "name"), head("State", "standing"), waiting, head("Busy", "metered busy"), ...extra, head("Chunks/s", "rate"), head("p99", "p99")];
     return element(
       "table",
       { class: "pool-table", "data-extra": this.more.length, "aria-label": `Instances of ${operator}` },
@@ -178,7 +179,7 @@ class Row {
       element("th", { scope: "row", class: "name", title: name }, name),
       element("td", { class: "standing" }, element("span", { class: "shape", "aria-hidden": "true" }), this.#state),
       element("td", { class: "metered" }, this.#queued.node),
-      element("td", { class: "metered" }, this.#busy.node),
+      element("td", { class: "metered busy" }, this.#busy.node),
       ...this.#more.map(({ node }) => node),
       this.#rate,
       element("td", { class: "p99" }, this.#p99),

@@ -1,6 +1,6 @@
 /** What governs an operator pool now, in sentences: who gets a chunk, what is sent again, who sends first. */
 
-import { count, duration, percent, text } from "../core/format.js";
+import { count, duration, percent, text, tick } from "../core/format.js";
 
 const POLICIES = {
   "round-robin": "Each instance gets a chunk in turn, whatever waits there",
@@ -23,9 +23,13 @@ function dispatch({ policy, shared }) {
 
 function replay({ replay: mode, timeout, replays }, current) {
   if (mode === "off" && !replays?.sentAgain) return [];
+  return [{ says: [again(mode, timeout), replays && price(replays, current)].filter(Boolean).join(" "), by: BY[mode] ?? `replay ${mode}` }];
+}
+
+function price({ chunks, sentAgain, won, cost }, current) {
   const minute = current ? "the last minute" : "the minute before";
-  const cost = replays ? ` In ${minute} ${replays.sentAgain ? `${text(count(replays.sentAgain))} of ${amount(replays.chunks, "chunk")}, ${text(percent(replays.cost))}; ${text(count(replays.won))} came back first from there.` : `none of ${amount(replays.chunks, "chunk")}.`}` : "";
-  return [{ says: `${again(mode, timeout)}${cost}`, by: BY[mode] ?? `replay ${mode}` }];
+  if (!sentAgain) return `In ${minute}: none of ${amount(chunks, "chunk")}.`;
+  return `In ${minute}: ${text(count(sentAgain))} of ${amount(chunks, "chunk")}, a cost of ${text(percent(cost))}; ${won === 1 ? "1 copy" : `${text(count(won))} copies`} came back first.`;
 }
 
 const BY = { off: "replay off", adaptive: "adaptive timeout", hedge: "hedge at p95", blind: "blind replication" };
@@ -39,7 +43,7 @@ function again(mode, timeout) {
 
 function turns({ tau_ms: tauMs }) {
   if (!(tauMs > 0)) return [];
-  return [{ says: `Every ${text(duration(tauMs))} the one with the most to send on is chosen, and only it sends.`, by: "largest backlog first" }];
+  return [{ says: `Every ${tick(tauMs)} the one with the most to send on is chosen, and only it sends.`, by: "largest backlog first" }];
 }
 
 /** 1 → "1 chunk"; 1234 → "1.23 k chunks" */
