@@ -15,6 +15,8 @@ import tempfile
 import time
 from pathlib import Path
 
+from dashboard.cli.programs import same_python
+
 BATCHES = 3
 PATIENCE_S = 300
 # The JVM says on standard output, which Spark's launcher reads, that an archive does not fit.
@@ -39,7 +41,10 @@ def class_archive(cache: Path | None = None) -> Path | None:
         made = Path(scratch) / "made.jsa"
         words = [sys.executable, "-m", __name__, str(made)]
         try:
-            done = subprocess.run(words, capture_output=True, timeout=PATIENCE_S)
+            # The JVM, too, has these pipes, so this waits until it has written the archive.
+            done = subprocess.run(
+                words, capture_output=True, timeout=PATIENCE_S, env={**os.environ, **same_python()}
+            )
         except subprocess.TimeoutExpired:
             return None
         if done.returncode or not made.exists():
