@@ -40,8 +40,9 @@ def pool() -> Iterator[Driven]:
 
 @pytest.fixture(scope="module")
 def chain() -> Iterator[Driven]:
-    operators_of_chain = [operators.act, operators.add_one]
-    with driven(operators_of_chain, instances=[2, 2], chunk_rows=2, name="steered") as started:
+    with driven(
+        [operators.act, operators.add_one], instances=[2, 2], chunk_rows=2, name="steered"
+    ) as started:
         started.rows([rows(10)])
         yield started
 
