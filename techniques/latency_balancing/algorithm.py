@@ -23,7 +23,9 @@ def even(tasks: Iterable[int]) -> dict[int, float]:
     return dict.fromkeys(each, 100 / len(each)) if each else {}
 
 
-def aged(before: Mapping[int, float], measured: Mapping[int, float], alpha: float) -> dict[int, float]:
+def aged(
+    before: Mapping[int, float], measured: Mapping[int, float], alpha: float
+) -> dict[int, float]:
     """Lines 3 to 6. The first measurement of a task stands as it is; a task that nothing was
     measured of keeps its latency."""
     tasks = {**before, **measured}
