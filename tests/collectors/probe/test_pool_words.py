@@ -90,5 +90,11 @@ def test_no_two_words_share_a_place() -> None:
     assert max(vars(page_words.SlotWord).values(), key=_place) < page.SLOT_WORDS
 
 
+def test_the_docs_have_every_setting_with_its_first_value_and_bounds() -> None:
+    docs = (PROBE_DIR.parent.parent / "docs" / "control.md").read_text()
+    rows = re.findall(r"^\| `(\w+)` \| (\d+) \| (\d+) to (\d+) \|", docs, re.MULTILINE)
+    assert rows == [(each.name, *map(str, map(int, each[1:]))) for each in SETTINGS]
+
+
 def _place(value: object) -> int:
     return value if isinstance(value, int) else -1
