@@ -39,17 +39,17 @@ private[probe] class TaskGrowth(page: PoolPage, remember: UUID => Unit) {
     believed
   }
 
-  /** The counters of a slot restart when another task takes it. */
+  /** The counters of a slot restart when another task takes it; garbage is not remembered. */
   private def lookAt(slot: Int, isSameTask: Boolean): Boolean = {
     val (at, last) = (page.slot(slot), before(slot))
     var believed = true
     var each = 0
     while (each < Words.length) {
       val now = page.word(at + Words(each))
-      val more = if (isSameTask && now >= last(each)) now - last(each) else now
-      believed &= isLevel(more)
-      grown(each) += more
-      last(each) = now
+      if (isLevel(now)) {
+        grown(each) += (if (isSameTask && now >= last(each)) now - last(each) else now)
+        last(each) = now
+      } else believed = false
       each += 1
     }
     believed
