@@ -12,6 +12,7 @@ from techniques.pool.advisor import Condition, better
 from techniques.pool.loads import families, loads, since_ms, unknown
 from techniques.pool.policies import number_of
 from techniques.pool.steering import decided
+from techniques.schema import Settings
 from techniques.view import Reads, View
 
 READS = frozenset((Reads.POOLS,))
@@ -47,7 +48,7 @@ def conditions(view: View) -> Conditions:
 
 
 def decide(view: View, options: Options, past: Past = NOTHING_YET) -> Decision | None:
-    settings = {
+    settings: Settings = {
         "policy": str(options["by"]),
         "balance_period_ms": round(float(options["period"]) * 1000),
         "balance_alpha": round(float(options["alpha"]) * 1000),

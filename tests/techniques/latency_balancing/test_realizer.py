@@ -2,6 +2,7 @@ import pytest
 
 from techniques.latency_balancing import realizer
 from techniques.latency_balancing.technique import TECHNIQUE
+from techniques.schema import Settings
 from tests.techniques.pool.orders import (
     JOB,
     assert_off_is_all_that_is_left_out,
@@ -15,7 +16,7 @@ TUNING = {
     "balance_threshold": 1_200,
     "balance_unit": 100,
 }
-SETTINGS = {"policy": "latency-weighted", **TUNING}
+SETTINGS: Settings = {"policy": "latency-weighted", **TUNING}
 
 
 def test_every_pool_of_the_job_is_told_to_weigh() -> None:
