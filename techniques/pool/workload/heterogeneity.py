@@ -1,6 +1,66 @@
 """Artificial heterogeneity, the cause of the latency tails that the papers' techniques cut.
 
 `Heterogeneous` wraps an operator of a pool: it costs what a chunk's rows say, some instances are
+slower than others, and one may hang for a while. Costs are slept or burnt: sleeping models a call
+to another service and takes no core, burning models computation. `techniques.pool.workload.pauses`
+has what makes an instance stand still again and again. `Stamped` says when the work on a chunk
+began.
+"""
+
+import os
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from techniques.pool.plan import INSTANCE_VARIABLE, Operator
+from techniques.pool.workload.pauses import Pauses
+
+COST = "cost_us"
+BEGAN = "began_ns"
+
+
+def this_instance() -> int:
+    """Returns the number of this process among its operator's instances; 0 outside of a pool."""
+    return int(os.environ.get(INSTANCE_VARIABLE, "-0").rpartition("-")[2])
+
+
+@dataclass
+class Heterogeneous:
+    operator: Operator
+    # The cost of every chunk, besides what its rows say in the column `cost_us`.
+    base_us: int = 0
+    # Instance of the operator → how many times slower it is.
+    slow: Mapping[int, float] = field(default_factory=dict)
+    # Instance → its chunk (from 0) before which it hangs, and for how long.
+    hangs: Mapping[int, tuple[int, float]] = field(default_factory=dict)
+    burn: bool = False
+    pauses: Pauses | None = None
+    # Instance → every how many seconds it hangs, and for how long.
+    hangs_every: Mapping[int, tuple[float, float]] = field(default_factory=dict)
+    # Whether a slow instance takes as many times longer for the operator's own work, too.
+    slow_operator: bool = False
+    _taken: int = 0
+    _hang_at_s: float | None = None
+
+    @property
+    def __name__(self) -> str:
+        return str(getattr(self.operator, "__name__", type(self.operator).__name__))
+
+    def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        own = this_instance()
+        if own in self.hangs and self.hangs[own][0] == self._taken:
+            time.sleep(self.hangs[own][1])
+        self._taken += 1
+        if own in self.hangs_every:
+            self._hang_if_due(*self.hangs_every[own])
+        us = self.base_us
+        if COST in batch.schema.names:
+            us += pc.sum(batch.column(COST)).as_py() or 0
         times = self.slow.get(own, 1.0)
         work_s = us * times / 1e6
         began_s = time.monotonic()
