@@ -19,11 +19,13 @@ class Tuning:
 
 
 def even(tasks: Iterable[int]) -> dict[int, float]:
-    each = list(tasks)
-    return dict.fromkeys(each, 100 / len(each)) if each else {}
+    now = list(tasks)
+    return dict.fromkeys(now, 100 / len(now)) if now else {}
 
 
-def aged(before: Mapping[int, float], measured: Mapping[int, float], alpha: float) -> dict[int, float]:
+def aged(
+    before: Mapping[int, float], measured: Mapping[int, float], alpha: float
+) -> dict[int, float]:
     """Lines 3 to 6. The first measurement of a task stands as it is; a task that nothing was
     measured of keeps its latency."""
     tasks = {**before, **measured}
@@ -51,12 +53,32 @@ def shifted(
     return moved
 
 
-def settled_to(weights: Mapping[int, float], tasks: Iterable[int]) -> dict[int, float]:
-    """The weights for the tasks that there are now: what a gone one had is spread over the others,
-    a new one gets an even share."""
+def begun_with(
+    shares: Mapping[int, float], tasks: Iterable[int], least: float = Tuning.least
+) -> dict[int, float]:
+    """The weights to begin with, where somebody set shares for some tasks: the others divide what
+    is left of 100 % evenly."""
     now = list(tasks)
-    if not now:
-        return {}
-    kept = {task: weights.get(task, 100 / len(now)) for task in now}
+    others = [task for task in now if task not in shares]
+    left = 100 - sum(shares[task] for task in now if task in shares)
+    rest = dict.fromkeys(others, left / len(others)) if others and left > 0 else {}
+    return settled_to({**shares, **rest}, now, least)
+
+
+def settled_to(
+    weights: Mapping[int, float], tasks: Iterable[int], least: float = Tuning.least
+) -> dict[int, float]:
+    """The weights for the tasks that there are now: a new one gets an even share of all, the others
+    divide the rest as before. Who would get less than `least` gets that, at the expense of what the
+    others have above it; where there are too many tasks for that, all get the same."""
+    now = list(tasks)
+    kept = {task: weights[task] for task in now if task in weights}
     whole = sum(kept.values())
-    return {task: weight * 100 / whole for task, weight in kept.items()}
+    if whole <= 0 or len(now) * least >= 100:
+        return even(now)
+    share = 100 / len(now)
+    scale = share * len(kept) / whole
+    wanted = {task: kept[task] * scale if task in kept else share for task in now}
+    above = {task: max(0.0, weight - least) for task, weight in wanted.items()}
+    room = (100 - len(now) * least) / sum(above.values())
+    return {task: least + weight * room for task, weight in above.items()}

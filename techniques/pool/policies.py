@@ -14,7 +14,7 @@ import random
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
-from techniques.latency_balancing.algorithm import Tuning, aged, settled_to, shifted
+from techniques.latency_balancing.algorithm import Tuning, aged, begun_with, settled_to, shifted
 
 # Instead of an instance: the queue that all instances of the operator share.
 SHARED = -1
@@ -118,9 +118,13 @@ class LatencyWeighted:
         return chosen
 
     def _adjust(self, instances: Instances, ready: Sequence[int]) -> None:
-        known = bool(self._weights)
         if set(self._weights) != set(ready):
-            self._weights = settled_to(self._weights if known else instances.shares, ready)
+            least = instances.tuning.least
+            self._weights = (
+                settled_to(self._weights, ready, least)
+                if self._weights
+                else begun_with(instances.shares, ready, least)
+            )
             self._credit = {one: self._credit.get(one, 0.0) for one in ready}
             instances.weigh(self._weights)
         if self._due_s is None or instances.now_s >= self._due_s:

@@ -1,7 +1,5 @@
-"""The pool's parts that need no process: page, messages, policies, plans, arrivals, costs."""
+"""The pool's parts that need no process: page, messages, plans, arrivals, costs."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from uuid import UUID
 
@@ -12,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from collectors.formats import buckets
-from techniques.pool import chunks, policies
+from techniques.pool import chunks
 from techniques.pool.chunks import Garbled, Head
 from techniques.pool.on_spark import made
 from techniques.pool.page import BUCKETS, MAX_US, MOST_SLOTS, READY, Page, WrongPage, bucket_of
@@ -22,47 +20,8 @@ from techniques.pool.workload.topologies import TOPOLOGIES, Topology
 from tests.techniques.pool import operators
 
 
-@dataclass
-class Queues:
-    """Stands for the instances of an operator."""
-
-    lengths: dict[int, int]
-
-    @property
-    def ready(self) -> Sequence[int]:
-        return sorted(self.lengths)
-
-    def queued(self, instance: int) -> int:
-        return self.lengths[instance]
-
-
 def plan() -> Plan:
     return made([operators.act, operators.add_one], instances=[2, 1], name="parts")
-
-
-def test_round_robin_gives_each_its_turn_whatever_waits_there() -> None:
-    policy, queues = policies.RoundRobin(), Queues({3: 9, 4: 0, 5: 0})
-    assert [policy.choose(queues) for _ in range(7)] == [3, 4, 5, 3, 4, 5, 3]
-
-
-def test_round_robin_goes_on_behind_an_instance_that_is_gone() -> None:
-    policy = policies.RoundRobin()
-    assert policy.choose(Queues({0: 0, 1: 0, 2: 0})) == 0
-    assert policy.choose(Queues({0: 0, 2: 0})) == 2
-    assert policy.choose(Queues({0: 0, 1: 0, 2: 0})) == 0
-
-
-def test_fewest_queued_takes_the_shortest_queue_and_turns_among_equals() -> None:
-    policy = policies.FewestQueued()
-    assert {policy.choose(Queues({0: 4, 1: 2, 2: 3})) for _ in range(5)} == {1}
-    equal = Queues({0: 1, 1: 1, 2: 1})
-    assert {policy.choose(equal) for _ in range(3)} == {0, 1, 2}
-
-
-def test_every_policy_has_a_number_of_its_own() -> None:
-    numbers = [number for number, _ in policies.POLICIES.values()]
-    assert len(set(numbers)) == len(numbers)
-    assert policies.name_of(9999) == policies.BASELINE
 
 
 def test_the_page_is_laid_out_as_its_docstring_says(tmp_path: Path) -> None:
