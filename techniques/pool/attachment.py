@@ -18,6 +18,7 @@ from techniques.pool.osrbuffer.ring import Ring
 from techniques.pool.page import ENDING, SLOT_WORDS
 from techniques.pool.page_words import HeaderWord, SlotWord
 from techniques.pool.plan import Plan
+from techniques.pool.replays import Budget
 
 
 class Attachment:
@@ -39,7 +40,9 @@ class Attachment:
         # The number of the last chunk sent. It is not reset between tasks, so that a late result
         # for an earlier task matches no chunk.
         self.chunk = 0
-        self.dispatcher = Dispatcher(self.page, self.where, 0)
+        self.dispatcher = Dispatcher(self.page, self.where, 0, self.page.weights_of_slot(self.slot))
+        # Kept here, because tasks are short: what one may replay, others have saved before.
+        self.budget = Budget()
 
     def works(self) -> bool:
         return self.page.words[HeaderWord.STATE] != ENDING and self.page.supervisor.lives()

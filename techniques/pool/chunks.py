@@ -6,7 +6,8 @@
       16  slot, 4 bytes; 20 its generation, 4 bytes: by which the owning task is found
       24  place in the chain of operators, 2 bytes
       26  source, 2 bytes: 0 a task, else 1 + the instance that sent it
-      28  kind, 2 bytes: 0 chunk, 1 result, 2 error; 30 spilled, 2 bytes: the body is a file's name
+      28  kind, 2 bytes: 0 chunk, 1 result, 2 error
+      30  spilled, 1 byte: the body is a file's name; 31 copy, 1 byte: 1 if it was replayed
       32  length of the schema that follows, 8 bytes; 0: the body is a whole Arrow stream
     then the schema, and the record batch; of an error, a traceback
 
@@ -21,7 +22,7 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
-HEAD = struct.Struct("<QQIIHHHHQ")
+HEAD = struct.Struct("<QQIIHHHBBQ")
 CHUNK, RESULT, ERROR = range(3)
 
 Part = bytes | memoryview
@@ -38,6 +39,7 @@ class Head(NamedTuple):
     source: int
     kind: int
     spilled: int = 0
+    copy: int = 0
     schema_bytes: int = 0
 
 

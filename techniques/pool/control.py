@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from techniques.pool.host.meeting_place import Meeting, meeting_root, space
 from techniques.pool.page import Page
 from techniques.pool.policies import name_of, number_of
+from techniques.pool.settings import SETTINGS
 
 
 @dataclass(frozen=True)
@@ -23,12 +24,13 @@ class RunningPool:
         finally:
             page.close()
 
-    def switch(self, policy: str) -> int:
-        """Puts a policy in force from the next chunk on; returns the control word's version."""
+    def switch(self, policy: str, **settings: int) -> int:
+        """Puts a policy in force from the next chunk on, and settings, which otherwise go back to
+        their defaults; returns the control word's version."""
         number = number_of(policy)
         page = self.page()
         try:
-            return page.steer(number)
+            return page.steer(number, **{each.name: each.default for each in SETTINGS} | settings)
         finally:
             page.close()
 

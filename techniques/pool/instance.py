@@ -1,8 +1,9 @@
 """One long-lived instance of an operator: takes chunks from its ring, one after the other.
 
-It never waits for room. A result that the next ring has no room for is *parked*, and the instance
-goes on taking chunks. As every consumer always consumes, a cycle of full rings cannot deadlock. The
-number of parked results is bounded by the windows of the tasks.
+It never waits for room. A result that the next ring has no room for is *parked* in its outgoing
+queue, and the instance goes on taking chunks; so is one while a sibling is to send first
+(`signals`). As every consumer always consumes, a cycle of full rings cannot deadlock. The number of
+parked results is bounded by the windows of the tasks.
 """
 
 import ctypes
@@ -23,19 +24,30 @@ from techniques.pool import chunks
 from techniques.pool.chunks import CHUNK, ERROR, RESULT, Garbled, Head
 from techniques.pool.dispatcher import Dispatcher
 from techniques.pool.host.logs import Prefixed, say
-from techniques.pool.host.meeting_place import result_path, ring_path, start_failure_path
+from techniques.pool.host.meeting_place import (
+    result_path,
+    ring_path,
+    shared_path,
+    start_failure_path,
+)
 from techniques.pool.messages import Parcel, opened
 from techniques.pool.osrbuffer.errors import NotARing
 from techniques.pool.osrbuffer.ring import Ring
 from techniques.pool.page import READY, Page
-from techniques.pool.page_words import InstanceWord, SlotWord
+from techniques.pool.page_words import InstanceWord
 from techniques.pool.plan import INSTANCE_VARIABLE, Operator, Plan
+from techniques.pool.policies import SHARED, number_of
+from techniques.pool.shared_queue import SharedQueue
+from techniques.pool.signals import may_send
 
 PR_SET_PDEATHSIG = 1
 NOT_LOADED = 3
 PARKED_S = 0.002
 # How soon an idle instance notes a new control word.
 IDLE_S = 0.1
+# How soon one that draws from the shared queue looks at its own, for chunks that came late.
+SHARED_S = 0.02
+SHARES = number_of("shared-queue")
 
 
 def run(where: str, plan: Plan, page: Page, number: int) -> int:
@@ -70,7 +82,10 @@ class Instance:
         self._name = f"{plan.name}/{plan.instance_name(number)}"
         self._ring = Ring.attach(ring_path(where, number, page.incarnation(number)))
         last = position + 1 == len(plan.stages)
-        self._next = None if last else Dispatcher(page, where, position + 1)
+        weights_at = page.weights_of_instance(number)
+        self._next = None if last else Dispatcher(page, where, position + 1, weights_at)
+        self._shared = SharedQueue(shared_path(where, position))
+        self._shares = False
         self._results: dict[tuple[int, int], Ring] = {}
         self._parked: deque[Parcel] = deque()
         self._at = page.instance(number)
@@ -80,12 +95,12 @@ class Instance:
         self._obey()
         words[at + InstanceWord.STATE] = READY
         while True:
-            message = self._ring.receive(PARKED_S if self._parked else IDLE_S)
+            body = self._received(PARKED_S if self._parked else IDLE_S)
             self._obey()
-            if message is not None:
+            if body is not None:
                 words[at + InstanceWord.TAKEN] += 1
                 try:
-                    self._take(message.body)
+                    self._take(body)
                 except Garbled as fault:
                     # If it was a chunk, its task will miss it; nothing can be done about it here.
                     words[at + InstanceWord.FAILED] += 1
@@ -93,9 +108,31 @@ class Instance:
             if self._parked:
                 self._unpark()
 
+    def _received(self, timeout_s: float) -> bytes | None:
+        """Returns the next message of either queue: whichever policy is in force, chunks that were
+        sent under the one before are taken too, and before any new ones."""
+        if self._shares:
+            message = self._ring.receive(0)
+            if message is not None:
+                return message.body
+            return self._from_shared(min(timeout_s, SHARED_S))
+        if self._shared.depth() and (body := self._from_shared(0)) is not None:
+            return body
+        message = self._ring.receive(timeout_s)
+        return None if message is None else message.body
+
+    def _from_shared(self, timeout_s: float) -> bytes | None:
+        body = self._shared.take(timeout_s)
+        if body is not None:
+            self._page.words[self._at + InstanceWord.SHARED] += 1
+        return body
+
     def _obey(self) -> None:
         """Records the control word's version, even if this is the last operator of the chain."""
-        version = self._page.control[0] if self._next is None else self._next.obey()
+        version, policy = self._page.control
+        self._shares = policy == SHARES
+        if self._next is not None:
+            version = self._next.obey()
         self._page.words[self._at + InstanceWord.CONTROL_SEEN] = version
 
     def _take(self, body: bytes) -> None:
@@ -105,6 +142,7 @@ class Instance:
             raise Garbled(f"a head that makes no sense: {head}")
         words[self._page.pair(head.source, self._number)] += 1
         if not self._awaited(head):
+            words[at + InstanceWord.DROPPED] += 1
             return
         batch = chunks.read(head.schema_bytes, rest)
         words[at + InstanceWord.WORKS_ON] = head.chunk
@@ -119,6 +157,7 @@ class Instance:
         words[at + (InstanceWord.EXECUTED if kind != ERROR else InstanceWord.FAILED)] += 1
         words[at + InstanceWord.ROWS_IN] += batch.num_rows
         words[at + InstanceWord.ROWS_OUT] += rows
+        words[at + InstanceWord.LATENCY_NS] += max(0, ended_ns - head.sent_ns)
         self._page.count_latency(self._number, (ended_ns - head.sent_ns) // 1000)
         self._send(head, kind, schema_bytes, parts, ended_ns)
 
@@ -151,11 +190,16 @@ class Instance:
             parts,
         )
         # Queue behind parked results, or later results of a busy task would overtake them forever.
-        if self._parked or not self._deliver(parcel):
+        if self._parked or not self._may_send() or not self._deliver(parcel):
             self._parked.append(parcel)
             self._page.words[self._at + InstanceWord.PARKED] = len(self._parked)
 
+    def _may_send(self) -> bool:
+        return may_send(self._page, self._at + InstanceWord.SIGNAL)
+
     def _unpark(self) -> None:
+        if not self._may_send():
+            return
         for _ in range(len(self._parked)):
             parcel = self._parked.popleft()
             if not self._deliver(parcel):
@@ -171,7 +215,10 @@ class Instance:
             given = self._next.give(parcel)
             # If the instance was replaced meanwhile, it will not take the chunk. If it is replaced
             # later, the owning task notices, because it had sent the chunk before, and resends it.
-            return given is not None and self._page.incarnation(given.instance) == given.incarnation
+            return given is not None and (
+                given.instance == SHARED
+                or self._page.incarnation(given.instance) == given.incarnation
+            )
         ring = self._result_ring(parcel.head)
         if ring is None:
             parcel.drop()
@@ -179,14 +226,11 @@ class Instance:
         return parcel.offer(ring)
 
     def _awaited(self, head: Head) -> bool:
-        """Whether the owning task still waits: it may have ended, died, or given up its slot."""
+        """Whether the owning task still waits: it may have ended, died or given up its slot, or
+        have the result of another copy."""
         if head.slot >= self._page.slots:
             raise Garbled(f"no slot {head.slot}")
-        at = self._page.slot(head.slot)
-        return (
-            self._page.words[at + SlotWord.PID] != 0
-            and self._page.words[at + SlotWord.GENERATION] == head.generation
-        )
+        return self._page.is_awaited(head.slot, head.generation, head.chunk)
 
     def _result_ring(self, head: Head) -> Ring | None:
         key = (head.slot, head.generation)

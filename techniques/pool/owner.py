@@ -1,5 +1,8 @@
 """The owner of chunks: hands them to instances, keeps each one until its result is back.
 
+A chunk whose result is late may be sent a second time, to another instance (`replays`): the first
+result counts, and nothing is sent again after it.
+
 No chunk is lost when a process dies: the chunks of a dead instance are handed out again, and those
 of a pool whose supervisor died go to the next pool. No result is emitted twice either: a result
 whose chunk is no longer waited for is dropped.
@@ -16,19 +19,22 @@ from uuid import UUID
 
 import pyarrow as pa
 
-from techniques.pool import chunks
+from techniques.pool import chunks, replays
 from techniques.pool.attachment import Attachment, borrowed, returned
 from techniques.pool.chunks import CHUNK, ERROR, RESULT, Garbled, Head, Part
 from techniques.pool.dispatcher import Given
 from techniques.pool.host.meeting_place import start_failure_path
 from techniques.pool.messages import Parcel, opened
-from techniques.pool.page import READY
+from techniques.pool.page import AWAITED_CHUNKS, READY
 from techniques.pool.page_words import InstanceWord, SlotWord
 from techniques.pool.plan import Plan
+from techniques.pool.policies import SHARED
+from techniques.pool.signals import may_send
 
 # How long to wait for a result before checking on instances and the control word.
 LOOK_S = 0.02
 RETRY_S = 0.002
+SOON_S = 0.0005
 # How often to check that the supervisor lives, which costs a read from /proc.
 LOOK_UP_S = 0.1
 MOST_DEATHS = 3
@@ -75,6 +81,10 @@ class _Kept:
     chunk: Chunk
     held_bytes: int
     given: Given | None = None
+    # Who got the second copy, if there is one and it is not lost.
+    copy: Given | None = None
+    was_replayed: bool = False
+    sent_ns: int = 0
     deaths: int = 0
 
 
@@ -113,6 +123,7 @@ class Owner:
         return (
             len(self._kept) + besides < self.plan.window
             and self._held_bytes + self._held_for(chunk) <= self._share_bytes
+            and self._last - next(iter(self._kept), self._last) < AWAITED_CHUNKS - 1
         )
 
     def hand_out(self, chunk: Chunk) -> int:
@@ -125,6 +136,7 @@ class Owner:
         number = self._hold.chunk
         held_bytes = self._held_for(chunk)
         self._kept[number] = _Kept(chunk, held_bytes)
+        self._hold.page.await_result(self._hold.slot, number, True)
         self._count(held_bytes)
         self._again.append(number)
         self._send()
@@ -136,8 +148,7 @@ class Owner:
         if self._hold is None:
             return []
         self._away(False)
-        # A chunk that found no room is tried again soon.
-        wait_s = min(timeout_s, RETRY_S if self._again else LOOK_S)
+        wait_s = min(timeout_s, self._wait_s())
         while (message := self._hold.ring.receive(wait_s)) is not None:
             self._take(message.body)
             wait_s = 0
@@ -147,6 +158,7 @@ class Owner:
             self._look(now_s)
         if self._again:
             self._send()
+        self._replay()
         self._away(True)
         done, self._done = self._done, []
         return done
@@ -164,6 +176,11 @@ class Owner:
             hold.close()
         else:
             returned(self.application, self.plan, hold)
+
+    @property
+    def _last(self) -> int:
+        """The number of the last chunk handed out."""
+        return self._hold.chunk if self._hold else 0
 
     def _held_for(self, chunk: Chunk) -> int:
         # Chunk and expected result, twice each: one copy kept here, one on its way.
@@ -190,7 +207,10 @@ class Owner:
         del self._kept[head.chunk]
         if head.chunk in self._again:
             self._again.remove(head.chunk)
+        self._hold.page.await_result(self._hold.slot, head.chunk, False)
+        self._hold.page.record(self._hold.slot, (time.monotonic_ns() - kept.sent_ns) // 1000)
         words[at + SlotWord.RESULTS] += 1
+        words[at + SlotWord.WON] += head.copy
         self._growth = max(self._growth, len(rest) / max(1, kept.chunk.size))
         self._done.append(Done(head.chunk, result, kept.held_bytes))
         self._count(0)
@@ -200,27 +220,77 @@ class Owner:
         hold = self._hold
         words, at = hold.page.words, hold.at
         words[at + SlotWord.CONTROL_SEEN] = hold.dispatcher.obey()
-        while self._again:
+        while self._again and may_send(hold.page, at + SlotWord.SIGNAL):
             number = self._again[0]
             kept = self._kept[number]
-            head = Head(
-                number,
-                time.monotonic_ns(),
-                hold.slot,
-                hold.generation,
-                position=0,
-                source=0,
-                kind=CHUNK,
-                schema_bytes=kept.chunk.schema_bytes,
-            )
-            parcel = Parcel(hold.where, head, kept.chunk.parts)
+            parcel = self._parcel(number, kept)
             given = hold.dispatcher.give(parcel)
             if given is None:
                 parcel.drop()
-                return
+                break
+            if kept.given is None:
+                kept.sent_ns = parcel.head.sent_ns
+                hold.budget.sent(replays.share(hold.page))
             words[at + (SlotWord.AGAIN if kept.given else SlotWord.SENT)] += 1
-            kept.given = given
+            kept.given, kept.copy = given, None
             del self._again[0]
+            if not kept.was_replayed and replays.at_once(hold.page):
+                self._send_copy(number, kept)
+        words[at + SlotWord.WAITING] = len(self._again)
+
+    def _replay(self) -> None:
+        """Sends a second copy of each chunk that is older than the timeout, within the budget."""
+        assert self._hold is not None
+        hold = self._hold
+        timeout_ns = replays.timeout_ns(hold.page)
+        if timeout_ns is None:
+            return
+        late_ns = time.monotonic_ns() - timeout_ns
+        # Chunks are kept in the order in which they were sent.
+        for number, kept in self._kept.items():
+            if kept.given is None or kept.sent_ns > late_ns or not hold.budget.allows:
+                return
+            if not kept.was_replayed and self._send_copy(number, kept):
+                hold.budget.spent()
+
+    def _send_copy(self, number: int, kept: _Kept) -> bool:
+        assert self._hold is not None
+        assert kept.given is not None
+        parcel = self._parcel(number, kept, copy=1)
+        kept.copy = self._hold.dispatcher.give_to_another(parcel, kept.given.instance)
+        if kept.copy is None:
+            parcel.drop()
+            return False
+        kept.was_replayed = True
+        self._hold.page.words[self._hold.at + SlotWord.REPLAYED] += 1
+        return True
+
+    def _parcel(self, number: int, kept: _Kept, copy: int = 0) -> Parcel:
+        assert self._hold is not None
+        head = Head(
+            number,
+            time.monotonic_ns(),
+            self._hold.slot,
+            self._hold.generation,
+            position=0,
+            source=0,
+            kind=CHUNK,
+            copy=copy,
+            schema_bytes=kept.chunk.schema_bytes,
+        )
+        return Parcel(self._hold.where, head, kept.chunk.parts)
+
+    def _wait_s(self) -> float:
+        """How long to wait for a result: a chunk that found no room is tried again soon, and one
+        that becomes too old is replayed when it does."""
+        assert self._hold is not None
+        wait_s = RETRY_S if self._again else LOOK_S
+        timeout_ns = replays.timeout_ns(self._hold.page)
+        if timeout_ns is None or not self._hold.budget.allows:
+            return wait_s
+        sent_ns = next((one.sent_ns for one in self._kept.values() if not one.was_replayed), 0)
+        left_ns = sent_ns + timeout_ns - time.monotonic_ns()
+        return min(wait_s, max(SOON_S, left_ns / 1e9)) if sent_ns else wait_s
 
     def _look(self, now_s: float) -> None:
         assert self._hold is not None
@@ -258,13 +328,21 @@ class Owner:
                     )
         # We do not know which operator of the chain has a chunk now. So if an instance of a later
         # operator died, all chunks are sent again; duplicate results are dropped.
+        # The same holds if one died that may have taken it from the queue that all share.
         further_on = any(instance not in first for instance in instances)
         for number, kept in self._kept.items():
-            lost = kept.given is not None and (
-                further_on or self._lives[kept.given.instance] != kept.given.incarnation
-            )
-            if lost and number not in self._again:
-                self._again.append(number)
+            if kept.given is None:
+                continue
+            left = [one for one in (kept.given, kept.copy) if one and not self._lost(one)]
+            if further_on or not left:
+                if number not in self._again:
+                    self._again.append(number)
+            else:
+                kept.given, kept.copy = left[0], left[1] if len(left) > 1 else None
+
+    def _lost(self, given: Given) -> bool:
+        """Whether the receiver died since; called when one of the instances did."""
+        return given.instance == SHARED or self._lives[given.instance] != given.incarnation
 
     def _nobody_comes_up(self) -> None:
         assert self._hold is not None
@@ -307,6 +385,8 @@ class Owner:
         self._lives = [page.incarnation(one) for one in range(page.instances)]
         self._share_bytes = self._share()
         self._again = list(self._kept)
+        for number in self._kept:
+            page.await_result(self._hold.slot, number, True)
         self._count(0)
 
     def _share(self) -> int:

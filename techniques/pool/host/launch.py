@@ -43,17 +43,20 @@ def joined(application: str, plan: Plan, message_bytes: int) -> tuple[str, Page]
 
 def ring_bytes_for(plan: Plan, message_bytes: int) -> int:
     """The paper's ring size, limited so that all rings together take half of the memory bound."""
-    rings = plan.instances + (os.cpu_count() or 1)
     return max(
         LEAST_RING_BYTES,
-        min(sizing.capacity_bytes(message_bytes), plan.memory_bytes // 2 // rings),
+        min(sizing.capacity_bytes(message_bytes), plan.memory_bytes // 2 // _rings(plan)),
     )
+
+
+def _rings(plan: Plan) -> int:
+    """One for each instance, one that each operator's instances share, one for each task."""
+    return plan.instances + len(plan.stages) + (os.cpu_count() or 1)
 
 
 def _begun(meeting: Meeting, plan: Plan, message_bytes: int) -> str:
     ring_bytes = ring_bytes_for(plan, message_bytes)
-    rings = plan.instances + (os.cpu_count() or 1)
-    parent = sizing.folder(ring_bytes * rings, local_dirs())
+    parent = sizing.folder(ring_bytes * _rings(plan), local_dirs())
     sweep(parent)
     where = os.path.join(parent, f"{PREFIX}{plan.name}-{uuid.uuid4().hex[:12]}")
     os.mkdir(where, 0o700)

@@ -108,6 +108,10 @@ def ring_path(where: str, instance: int, incarnation: int) -> str:
     return os.path.join(where, f"in-{instance}-{incarnation}")
 
 
+def shared_path(where: str, position: int) -> str:
+    return os.path.join(where, f"shared-{position}")
+
+
 def result_path(where: str, slot: int, generation: int) -> str:
     return os.path.join(where, f"result-{slot}-{generation}")
 

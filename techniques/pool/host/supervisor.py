@@ -1,10 +1,11 @@
 """The supervisor of one pool: starts its instances, replaces dead ones, tidies up at the end.
 
-No chunk goes through it. It is a process of its own session, so that it outlives the Spark Python
-worker which started it, and it ends when none of its owners lives any more, or the pool was idle
-for a while. Instances are forked from it, so they need not import Arrow again: a dead one
-is replaced within milliseconds plus what its operator needs to load. It has no threads of its own
-and never loads an operator itself, because neither threads nor an operator's state survive a fork.
+No chunk goes through it; what it computes for the running pool is in `steering`. It is a process of
+its own session, so that it outlives the Spark Python worker which started it, and it ends when none
+of its owners lives any more, or the pool was idle for a while. Instances are forked from it, so
+they need not import Arrow again: a dead one is replaced within milliseconds plus what its operator
+needs to load. It has no threads of its own and never loads an operator itself, because neither
+threads nor an operator's state survive a fork.
 
     python -m techniques.pool.host.supervisor FOLDER MEETING_PLACE
 """
@@ -29,14 +30,17 @@ from techniques.pool.host.meeting_place import (
     remove,
     result_path,
     ring_path,
+    shared_path,
     start_failure_path,
 )
+from techniques.pool.host.steering import Signals, Timeouts, publish_weights
 from techniques.pool.messages import spill_prefix
 from techniques.pool.osrbuffer.ring import Ring
 from techniques.pool.page import BEGUN, DEAD, ENDING, RUNNING, Page
 from techniques.pool.page_words import HeaderWord, InstanceWord, SlotWord
 from techniques.pool.plan import Plan
 from techniques.pool.policies import number_of
+from techniques.pool.shared_queue import SharedQueue
 
 TICK_S = 0.025
 ROUND_S = 0.25
@@ -60,7 +64,11 @@ class Supervisor:
         words[HeaderWord.SUPERVISOR], words[HeaderWord.STARTED] = Process.this()
         words[HeaderWord.BEAT] = words[HeaderWord.LAST_USE] = time.monotonic_ns()
         self._page.steer(number_of(plan.policy))
+        self._timeouts, self._signals = Timeouts(self._page), Signals(self._page)
+        self._shared: list[SharedQueue] = []
         for position in range(len(plan.stages)):
+            SharedQueue.create(shared_path(where, position), ring_bytes)
+            self._shared.append(SharedQueue(shared_path(where, position)))
             for number in self._page.operator(position):
                 words[self._page.instance(number, InstanceWord.OPERATOR)] = position
 
@@ -71,19 +79,24 @@ class Supervisor:
         self._page.words[HeaderWord.STATE] = RUNNING
         looked_s = time.monotonic()
         while True:
-            found = signal.sigtimedwait(AWAITED, TICK_S)
+            found = signal.sigtimedwait(AWAITED, self._signals.wait_s(TICK_S))
             if found is not None and found.si_signo != signal.SIGCHLD:
                 return f"asked to by {signal.Signals(found.si_signo).name}"
             self._bury()
             now_s = time.monotonic()
             self._page.words[HeaderWord.BEAT] = time.monotonic_ns()
+            self._signals.look(now_s)
+            self._timeouts.look(now_s)
             for number, ring in self._rings.items():
                 self._page.words[self._page.instance(number, InstanceWord.QUEUED)] = ring.depth()
+            for position, shared in enumerate(self._shared):
+                self._page.words[self._page.shared_queued(position)] = shared.depth()
             for number in [one for one, when in self._waiting.items() if when <= now_s]:
                 del self._waiting[number]
                 self._start(number)
             if now_s - looked_s >= ROUND_S:
                 looked_s = now_s
+                publish_weights(self._page)
                 self._free_slots()
                 if not owners_live(self._where):
                     return "nobody it works for lives any more"

@@ -15,7 +15,7 @@ import signal
 import time
 import uuid
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -30,6 +30,7 @@ from techniques.pool.plan import Operator, Plan
 from techniques.pool.policies import BASELINE, POLICIES
 from techniques.pool.workload import arrivals
 from techniques.pool.workload.heterogeneity import COST, Heterogeneous, skewed_us
+from techniques.pool.workload.pauses import Pauses
 from techniques.pool.workload.topologies import TOPOLOGIES, Topology
 
 PERCENTILES = (50, 90, 99, 99.9)
@@ -45,6 +46,10 @@ class Run:
     # How much later than intended a chunk left the driver; a part of its latency.
     late_ms: NDArray[np.float64]
     rows: int
+    # When the first arrival could have been, CLOCK_MONOTONIC.
+    start_s: float = 0.0
+    # What the results say in the column that the caller named; 0 where there is no row.
+    told: NDArray[np.int64] | None = None
 
     def percentiles_ms(self) -> dict[str, float]:
         found = np.percentile(self.latency_ms, PERCENTILES)
@@ -52,41 +57,59 @@ class Run:
 
 
 def drive(
-    plan: Plan, chunks: Sequence[pa.RecordBatch], times_s: arrivals.Times, application: str
+    plan: Plan,
+    chunks: Sequence[pa.RecordBatch],
+    times_s: arrivals.Times,
+    application: str,
+    *,
+    column: str | None = None,
+    begin: Callable[[], None] | None = None,
+    watch: Callable[[float], None] | None = None,
 ) -> Run:
-    """Sends chunk i at `times_s[i]`, or as soon after as there is room, and measures latencies."""
+    """Sends chunk i at `times_s[i]`, or as soon after as there is room, and measures latencies.
+
+    `column`: what each result says there (in its first row) goes into `Run.told`. `begin` is called
+    just before the first arrival may be due, `watch` often, with the seconds since then.
+    """
     if len(chunks) != len(times_s):
         raise ValueError(f"{len(chunks)} chunks for {len(times_s)} arrivals")
     ready = [Chunk.of(each) for each in chunks]
     owner = Owner(application, plan)
     latency_s, late_s = np.zeros(len(ready)), np.zeros(len(ready))
+    told = np.zeros(len(ready), np.int64)
     at_of: dict[int, int] = {}
     waiting: deque[int] = deque()
     rows = arrived = done = 0
     try:
         _warm(owner, ready[:1])
-        start_s = time.perf_counter()
+        if begin is not None:
+            begin()
+        start_s = time.monotonic()
         while done < len(ready):
-            now_s = time.perf_counter() - start_s
+            now_s = time.monotonic() - start_s
+            if watch is not None:
+                watch(now_s)
             while arrived < len(ready) and times_s[arrived] <= now_s:
                 waiting.append(arrived)
                 arrived += 1
             while waiting and owner.has_room(ready[waiting[0]]):
                 at = waiting.popleft()
-                late_s[at] = time.perf_counter() - start_s - times_s[at]
+                late_s[at] = time.monotonic() - start_s - times_s[at]
                 at_of[owner.hand_out(ready[at])] = at
             until_s = times_s[arrived] - now_s if arrived < len(ready) else LOOK_S
             for one in owner.collect(max(0.0, min(until_s, LOOK_S))):
                 at = at_of.pop(one.number)
-                latency_s[at] = time.perf_counter() - start_s - times_s[at]
+                latency_s[at] = time.monotonic() - start_s - times_s[at]
+                if column is not None and one.result.num_rows:
+                    told[at] = one.result.column(column)[0].as_py()
                 owner.emitted(one)
                 rows += one.result.num_rows
                 done += 1
             if not owner.outstanding and arrived < len(ready):
-                time.sleep(max(0.0, start_s + times_s[arrived] - time.perf_counter()))
+                time.sleep(max(0.0, start_s + times_s[arrived] - time.monotonic()))
     finally:
         owner.leave()
-    return Run(latency_s * 1000, late_s * 1000, rows)
+    return Run(latency_s * 1000, late_s * 1000, rows, start_s, told if column else None)
 
 
 def planned(
@@ -97,13 +120,21 @@ def planned(
     slow: Mapping[int, float] | None = None,
     hangs: Mapping[int, tuple[int, float]] | None = None,
     burn: bool = False,
+    pauses: Pauses | None = None,
+    everywhere: bool = False,
     policy: str = BASELINE,
     window: int = 1024,
 ) -> Plan:
-    """Returns a plan. Its window is wide, so that the pool does not hold back the open loop."""
-    first, *rest = topology.operators
-    planted = Heterogeneous(first, cost_us, slow or {}, hangs or {}, burn)
-    operators: list[Operator] = [planted, *rest]
+    """Returns a plan. Its window is wide, so that the pool does not hold back the open loop.
+
+    `everywhere`: what is planted is planted in all operators, as if instance i of each were on
+    machine i; otherwise in the first only.
+    """
+    planted = len(topology.operators) if everywhere else 1
+    operators: list[Operator] = [
+        Heterogeneous(one, cost_us, slow or {}, hangs or {}, burn, pauses) if at < planted else one
+        for at, one in enumerate(topology.operators)
+    ]
     return made(operators, instances=topology.tasks, name=name, policy=policy, window=window)
 
 

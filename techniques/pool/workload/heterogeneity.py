@@ -2,7 +2,9 @@
 
 `Heterogeneous` wraps an operator of a pool: it costs what a chunk's rows say, some instances are
 slower than others, and one may hang for a while. Costs are slept or burnt: sleeping models a call
-to another service and takes no core, burning models computation.
+to another service and takes no core, burning models computation. `techniques.pool.workload.pauses`
+has what makes an instance stand still again and again. `Stamped` says when the work on a chunk
+began.
 """
 
 import os
@@ -16,8 +18,10 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from techniques.pool.plan import INSTANCE_VARIABLE, Operator
+from techniques.pool.workload.pauses import Pauses
 
 COST = "cost_us"
+BEGAN = "began_ns"
 
 
 def this_instance() -> int:
@@ -35,7 +39,13 @@ class Heterogeneous:
     # Instance → its chunk (from 0) before which it hangs, and for how long.
     hangs: Mapping[int, tuple[int, float]] = field(default_factory=dict)
     burn: bool = False
+    pauses: Pauses | None = None
+    # Instance → every how many seconds it hangs, and for how long.
+    hangs_every: Mapping[int, tuple[float, float]] = field(default_factory=dict)
+    # Whether a slow instance takes as many times longer for the operator's own work, too.
+    slow_operator: bool = False
     _taken: int = 0
+    _hang_at_s: float | None = None
 
     @property
     def __name__(self) -> str:
@@ -46,11 +56,48 @@ class Heterogeneous:
         if own in self.hangs and self.hangs[own][0] == self._taken:
             time.sleep(self.hangs[own][1])
         self._taken += 1
+        if own in self.hangs_every:
+            self._hang_if_due(*self.hangs_every[own])
         us = self.base_us
         if COST in batch.schema.names:
             us += pc.sum(batch.column(COST)).as_py() or 0
-        spend(us * self.slow.get(own, 1.0) / 1e6, self.burn)
-        return self.operator(batch)
+        times = self.slow.get(own, 1.0)
+        work_s = us * times / 1e6
+        began_s = time.monotonic()
+        spend(work_s, self.burn)
+        if self.pauses is not None:
+            stood_still_s = self.pauses.end_s(began_s, work_s) - time.monotonic()
+            spend(stood_still_s, burn=False)
+        called_s = time.perf_counter()
+        result = self.operator(batch)
+        if self.slow_operator and times > 1:
+            spend((time.perf_counter() - called_s) * (times - 1), self.burn)
+        return result
+
+    def _hang_if_due(self, every_s: float, hang_s: float) -> None:
+        """Hangs before the first chunk that comes `every_s` after the last hang began."""
+        now_s = time.monotonic()
+        if self._hang_at_s is None:
+            self._hang_at_s = now_s + every_s
+        if now_s >= self._hang_at_s:
+            self._hang_at_s = now_s + every_s
+            time.sleep(hang_s)
+
+
+@dataclass
+class Stamped:
+    """Adds a column with the time (CLOCK_MONOTONIC) at which the work on the chunk began."""
+
+    operator: Operator
+
+    @property
+    def __name__(self) -> str:
+        return str(getattr(self.operator, "__name__", type(self.operator).__name__))
+
+    def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        began_ns = time.monotonic_ns()
+        made = self.operator(batch)
+        return made.append_column(BEGAN, pa.array([began_ns] * made.num_rows, pa.int64()))
 
 
 def spend(seconds: float, burn: bool) -> None:
