@@ -80,7 +80,9 @@ FULL_FRAME = Frame(
             policy=1,
             operators=("score", "rank"),
             instances=(
-                InstanceSample(0, InstanceState.READY, 3, 2, 0, 2_048, 2_048, 41_000, SCORED),
+                InstanceSample(
+                    0, InstanceState.READY, 3, 2, 0, 2_048, 2_048, 41_000, SCORED, 6, 3_300, 1, 2
+                ),
                 InstanceSample(0, InstanceState.DEAD),
                 InstanceSample(1, InstanceState.STARTING),
             ),
@@ -88,6 +90,14 @@ FULL_FRAME = Frame(
             held_chunks=5,
             replaced=1,
             handed_out_again=4,
+            chunks_sent=7,
+            replayed=3,
+            replays_won=2,
+            results_dropped=1,
+            timeout_us=1_500,
+            replay=1,
+            tau_ms=80,
+            shared_queued=(8, 9),
         ),
     ),
     warming_up=True,

@@ -4,7 +4,7 @@ Integers are LEB128 (signed ones zigzag), texts UTF-8 behind their length (`form
 Written by `probe/link/Wire.scala`, read here; `tests/collectors/probe/test_probe_formats.py` pins
 the bytes.
 
-    byte      version = 5
+    byte      version = 6
     varint    window                     epoch ms // 50
     text      executor id
     text      host
@@ -46,7 +46,7 @@ from collectors.formats.buckets import FINE, Histogram
 from collectors.formats.codec import Garbled, Reader
 from collectors.formats.pools import PoolSample
 
-VERSION = 5
+VERSION = 6
 
 
 class EventSource(IntEnum):

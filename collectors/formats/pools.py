@@ -10,12 +10,23 @@ frame has those that its query uses. Of several executors on a host one reads th
       varint    policy                   number of the one in force (`techniques.pool.policies`)
       varint    chunks that tasks have in the pool
       varint    instances replaced and varint chunks handed out again, since the pool began
-      varint    number of operators, then each: text name
+      varints   chunks sent for the first time, chunks replayed, replays whose result came first,
+                results dropped because another copy's was there
+      varint    timeout µs               after which a chunk is replayed; 0 = none
+      varint    replay                   which chunks are (`techniques.pool.settings.Replay`)
+      varint    tau ms                   between two looks at backlogs; 0 = all may send
+      varint    number of operators, then each
+        text      name
+        varint    shared queued          chunks in the queue that its instances share
       varint    number of instances, then each
         varint    operator               its place in the operators
         byte      state                  `InstanceState`
         varint    queued                 chunks in its ring
         varints   executed, failed, rows in, rows out, busy µs
+        varint    parked                 results in its outgoing queue
+        varint    weight                 mean of all dispatchers, in 1/100 %; 0 = none weighs
+        varint    signal                 1 = may send while tau is set
+        varint    dropped                chunks not worked on: their result was there already
         …         latency                `formats.buckets`; from being sent to it to being done
       varint    number of pairs, then each
         varint    from                   0 = tasks, else 1 + the number of an instance
@@ -51,6 +62,10 @@ class InstanceSample:
     rows_out: int = 0
     busy_us: int = 0
     latency: Histogram = NO_RECORDS
+    parked: int = 0
+    weight: int = 0
+    signal: int = 0
+    dropped: int = 0
 
 
 @dataclass(frozen=True)
@@ -64,6 +79,8 @@ class Sent:
 
 @dataclass(frozen=True)
 class PoolSample:
+    """`shared_queued` has a number for each operator; it may be empty if nothing is queued."""
+
     name: str
     host: str
     policy: int
@@ -73,6 +90,14 @@ class PoolSample:
     held_chunks: int = 0
     replaced: int = 0
     handed_out_again: int = 0
+    chunks_sent: int = 0
+    replayed: int = 0
+    replays_won: int = 0
+    results_dropped: int = 0
+    timeout_us: int = 0
+    replay: int = 0
+    tau_ms: int = 0
+    shared_queued: tuple[int, ...] = ()
 
     def instance_name(self, number: int) -> str:
         """Returns the instance's name as in the pool's logs."""
@@ -88,9 +113,15 @@ def write(out: Writer, pools: Sequence[PoolSample]) -> None:
         out.text(pool.host)
         for value in (pool.policy, pool.held_chunks, pool.replaced, pool.handed_out_again):
             out.varint(value)
+        for value in (pool.chunks_sent, pool.replayed, pool.replays_won, pool.results_dropped):
+            out.varint(value)
+        for value in (pool.timeout_us, pool.replay, pool.tau_ms):
+            out.varint(value)
         out.varint(len(pool.operators))
-        for operator in pool.operators:
+        shared_queued = pool.shared_queued or (0,) * len(pool.operators)
+        for operator, queued in zip(pool.operators, shared_queued, strict=True):
             out.text(operator)
+            out.varint(queued)
         out.varint(len(pool.instances))
         for each in pool.instances:
             _write_instance(out, each)
@@ -110,16 +141,39 @@ def _write_instance(out: Writer, each: InstanceSample) -> None:
     out.varint(each.queued)
     for value in (each.executed, each.failed, each.rows_in, each.rows_out, each.busy_us):
         out.varint(value)
+    for value in (each.parked, each.weight, each.signal, each.dropped):
+        out.varint(value)
     buckets.write(out, each.latency)
 
 
 def read_pool(reader: Reader) -> PoolSample:
     name, host = reader.text(), reader.text()
     policy, held, replaced, again = reader.varints(4)
-    operators = tuple(reader.text() for _ in range(reader.varint()))
+    chunks_sent, replayed, replays_won, results_dropped = reader.varints(4)
+    timeout_us, replay, tau_ms = reader.varints(3)
+    named = [(reader.text(), reader.varint()) for _ in range(reader.varint())]
+    operators = tuple(operator for operator, _ in named)
     instances = tuple(_read_instance(reader, len(operators)) for _ in range(reader.varint()))
     sent = tuple(Sent(*reader.varints(3)) for _ in range(reader.varint()))
-    return PoolSample(name, host, policy, operators, instances, sent, held, replaced, again)
+    return PoolSample(
+        name=name,
+        host=host,
+        policy=policy,
+        operators=operators,
+        instances=instances,
+        sent=sent,
+        held_chunks=held,
+        replaced=replaced,
+        handed_out_again=again,
+        chunks_sent=chunks_sent,
+        replayed=replayed,
+        replays_won=replays_won,
+        results_dropped=results_dropped,
+        timeout_us=timeout_us,
+        replay=replay,
+        tau_ms=tau_ms,
+        shared_queued=tuple(queued for _, queued in named),
+    )
 
 
 def _read_instance(reader: Reader, operators: int) -> InstanceSample:
@@ -129,6 +183,7 @@ def _read_instance(reader: Reader, operators: int) -> InstanceSample:
     if state not in _STATES:
         raise Garbled(f"no state of an instance: {state}")
     queued, executed, failed, rows_in, rows_out, busy_us = reader.varints(6)
+    parked, weight, signal, dropped = reader.varints(4)
     return InstanceSample(
         operator=operator,
         state=_STATES[state],
@@ -139,6 +194,10 @@ def _read_instance(reader: Reader, operators: int) -> InstanceSample:
         rows_out=rows_out,
         busy_us=busy_us,
         latency=buckets.read(reader),
+        parked=parked,
+        weight=weight,
+        signal=signal,
+        dropped=dropped,
     )
 
 

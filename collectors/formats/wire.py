@@ -34,13 +34,13 @@ Integers are LEB128, texts UTF-8 behind their length (`formats.codec`).
     tag 12    asked                      what was asked of the job and where that stands
                                          (`formats.asked`); absent as long as nothing was
     tag 13    executors                  what each measured (`formats.samples`)
-    tag 14    pools                      the operator pools that the query uses (`formats.pools`)
     tag 15    warming up                 present, and empty, until the run's batches no longer get
                                          shorter (`process.warm_up`)
+    tag 16    pools                      the operator pools that the query uses (`formats.pools`)
 
-Absent sections are empty. Tag 3 had another meaning once and stays unused. A reader skips tags it
-does not know, so a section can be added without a new version; the version changes when a reader of
-the old one would misread.
+Absent sections are empty. Tags 3 and 14 had another meaning once and stay unused. A reader skips
+tags it does not know, so a section can be added without a new version; the version changes when a
+reader of the old one would misread.
 """
 
 from dataclasses import dataclass, fields
@@ -69,7 +69,8 @@ PHASES = (
 
 LATENCY, BATCHES = 1, 2
 HEALTH, BACKLOG, STAMPED, STATE, TASKS, TRAFFIC, COMMITTED = range(4, 11)
-COLLECTOR, ASKED, EXECUTORS, POOLS, WARMING_UP = range(11, 16)
+COLLECTOR, ASKED, EXECUTORS = range(11, 14)
+WARMING_UP, POOLS = 15, 16
 
 
 class UnknownVersion(Garbled):
@@ -196,11 +197,11 @@ def encode(frame: Frame) -> bytes:
     if frame.executors:
         samples.write(section := Writer(), frame.executors)
         _section(out, EXECUTORS, section)
+    if frame.warming_up:
+        _section(out, WARMING_UP, Writer())
     if frame.pools:
         pools.write(section := Writer(), frame.pools)
         _section(out, POOLS, section)
-    if frame.warming_up:
-        _section(out, WARMING_UP, Writer())
     return out.bytes()
 
 

@@ -42,6 +42,10 @@ def _both(before: PoolSample, last: PoolSample) -> PoolSample:
         sent=tuple(
             Sent(source, instance, many) for (instance, source), many in sorted(chunks.items())
         ),
+        chunks_sent=before.chunks_sent + last.chunks_sent,
+        replayed=before.replayed + last.replayed,
+        replays_won=before.replays_won + last.replays_won,
+        results_dropped=before.results_dropped + last.results_dropped,
     )
 
 
@@ -54,4 +58,5 @@ def _sum(before: InstanceSample, last: InstanceSample) -> InstanceSample:
         rows_out=before.rows_out + last.rows_out,
         busy_us=before.busy_us + last.busy_us,
         latency=merged((before.latency, last.latency)),
+        dropped=before.dropped + last.dropped,
     )

@@ -98,7 +98,9 @@ class TasksOut(Schema):
 
 
 class PoolInstanceOut(Schema):
-    """`busy` is percent of the window, `p99` ms from being sent to it to being done."""
+    """`busy` is percent of the window, `p99` ms from being sent to it to being done, `parked` the
+    results in its outgoing queue, `weight` its percentage of its operator's chunks (null if no
+    dispatcher weighs), `signal` 1 where it may send."""
 
     name: str
     operator: str
@@ -107,10 +109,16 @@ class PoolInstanceOut(Schema):
     busy: list[float | None]
     executed: list[int | None]
     p99: list[float | None]
+    parked: list[int | None]
+    weight: list[float | None]
+    signal: list[int | None]
 
 
 class PoolOut(Schema):
-    """An operator pool of the application on one host; single values are of the last window."""
+    """An operator pool of the application on one host; single values are of the last window.
+
+    `timeout` is in ms, null if there is none. Of each window, `sent` has the chunks sent for the
+    first time, `replayed` those sent once more, `won` the replays whose result came first."""
 
     name: str
     host: str
@@ -118,7 +126,14 @@ class PoolOut(Schema):
     operators: list[str]
     replaced: int
     handed_out_again: int
+    replay: str
+    tau_ms: int
     held_chunks: list[int | None]
+    timeout: list[float | None]
+    sent: list[int | None]
+    replayed: list[int | None]
+    won: list[int | None]
+    shared_queued: list[int | None]
     instances: list[PoolInstanceOut]
 
 

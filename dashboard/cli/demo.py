@@ -26,9 +26,15 @@ WORDS: dict[str, tuple[str, ...]] = {
     "word_count": ("--interval-ms", "2700"),
     # A service so slow that chunks wait at some instances while others are idle.
     "enrichment": (
-        *("--interval-ms", "1900", "--orders", "40"),
+        *("--interval-ms", "1900", "--rate", "40"),
         *("--instances", "4", "--median-ms", "15"),
     ),
+}
+# What the techniques on operator pools are for, planted in the enrichment job.
+POOL: dict[str, tuple[str, ...]] = {
+    # Three times slower is what it can just keep up with: with more, batches grow for ever.
+    "slow-instance": ("--slow-instance", "1", "--slow-times", "3"),
+    "hang": ("--hang",),
 }
 CALM: dict[str, tuple[str, ...]] = {"traffic_jam": ("--setting", "calm", *DISK)}
 # Two JVMs that warm up at the same time starve each other and the server on a small machine, so
@@ -44,6 +50,9 @@ def run(argv: list[str]) -> int:
     parser.add_argument(
         "--calm", action="store_true", help="the traffic jam job without its ShadowSync"
     )
+    parser.add_argument(
+        "--pool", choices=sorted(POOL), help="trouble for the enrichment job's operator pool"
+    )
     options = parser.parse_args(argv)
     port = ports.prefer(options.port, HOST)
     if port != options.port:
@@ -51,8 +60,14 @@ def run(argv: list[str]) -> int:
     # Spark may still be writing a last file while the folder is emptied.
     with tempfile.TemporaryDirectory(prefix="curtail-demo-", ignore_cleanup_errors=True) as folder:
         jobs = () if options.no_jobs else JOBS
-        demo = Demo(Path(folder), port, jobs, WORDS | (CALM if options.calm else {}))
+        demo = Demo(Path(folder), port, jobs, words(options.calm, options.pool))
         return supervise(demo.carry_out)
+
+
+def words(calm: bool, pool: str | None) -> dict[str, tuple[str, ...]]:
+    """Returns the options of each example job."""
+    enrichment = WORDS["enrichment"] + POOL.get(pool or "", ())
+    return WORDS | (CALM if calm else {}) | {"enrichment": enrichment}
 
 
 class Demo:

@@ -6,8 +6,11 @@ from typing import Any
 from collectors.formats.pools import InstanceSample, PoolSample
 from collectors.formats.wire import WINDOW_MS, Frame
 from techniques.pool import policies
+from techniques.pool.settings import Replay
 
 Key = tuple[str, str]
+
+REPLAYS = {int(each): each.name.lower() for each in Replay}
 
 
 def columns(frames: Sequence[Frame]) -> list[dict[str, Any]]:
@@ -28,7 +31,15 @@ def _pool(last: PoolSample, rows: Sequence[PoolSample | None]) -> dict[str, Any]
         "operators": list(last.operators),
         "replaced": last.replaced,
         "handed_out_again": last.handed_out_again,
+        # A number that only a later Curtail knows is shown as off.
+        "replay": REPLAYS.get(last.replay, REPLAYS[Replay.OFF]),
+        "tau_ms": last.tau_ms,
         "held_chunks": [row.held_chunks if row else None for row in rows],
+        "timeout": [row.timeout_us / 1000 if row and row.timeout_us else None for row in rows],
+        "sent": [row.chunks_sent if row else None for row in rows],
+        "replayed": [row.replayed if row else None for row in rows],
+        "won": [row.replays_won if row else None for row in rows],
+        "shared_queued": [sum(row.shared_queued) if row else None for row in rows],
         "instances": [_instance(last, number, rows) for number in range(len(last.instances))],
     }
 
@@ -43,6 +54,9 @@ def _instance(last: PoolSample, number: int, rows: Sequence[PoolSample | None]) 
         "busy": [_busy(each) if each else None for each in own],
         "executed": [each.executed if each else None for each in own],
         "p99": [_p99_ms(each) if each else None for each in own],
+        "parked": [each.parked if each else None for each in own],
+        "weight": [each.weight / 100 if each and each.weight else None for each in own],
+        "signal": [each.signal if each else None for each in own],
     }
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from collectors.formats.buckets import middle_us
-from collectors.formats.pools import PoolSample
+from collectors.formats.pools import InstanceSample, PoolSample
 from collectors.formats.wire import WINDOW_MS
 from dashboard.series.column_buffer import ColumnBuffer
 from dashboard.series.tracks import Tracks
@@ -22,7 +22,7 @@ SENT_TYPES = (np.float64, object, object, np.int64)
 class _Kept:
     """What is kept of one pool on one host."""
 
-    policy: int
+    newest: PoolSample
     sent: ColumnBuffer
     # By instance: its operator and its latency buckets.
     latencies: dict[str, tuple[str, ColumnBuffer]] = field(default_factory=dict)
@@ -31,7 +31,7 @@ class _Kept:
 class PoolHistory:
     def __init__(self, windows: int) -> None:
         self._windows = windows
-        # Keys are pool, host, instance and metric ("queued", "busy", "executed").
+        # Keys are pool, host, instance ("" for the pool as a whole) and metric.
         self._tracks: Tracks[tuple[str, str, str, str]] = Tracks(windows)
         self._kept: dict[tuple[str, str], _Kept] = {}
         self._names: dict[tuple[object, ...], list[str]] = {}
@@ -45,14 +45,12 @@ class PoolHistory:
             place = pool.name, pool.host
             if (kept := self._kept.get(place)) is None:
                 sent = ColumnBuffer(SENT_TYPES, MOST_PAIRS * self._windows)
-                kept = self._kept[place] = _Kept(pool.policy, sent)
-            kept.policy = pool.policy
+                kept = self._kept[place] = _Kept(pool, sent)
+            kept.newest = pool
+            self._put(at, (*place, ""), _pool_values(pool))
             names = self._names_of(pool)
             for name, sample in zip(names, pool.instances, strict=True):
-                of = self._tracks.of
-                of((*place, name, "queued"))[at] = sample.queued
-                of((*place, name, "busy"))[at] = sample.busy_us / (WINDOW_MS * 1000)
-                of((*place, name, "executed"))[at] = sample.executed
+                self._put(at, (*place, name), _instance_values(sample))
                 if name not in kept.latencies:
                     most = MOST_BUCKETS * self._windows
                     held = ColumnBuffer(LATENCY_TYPES, most)
@@ -88,26 +86,43 @@ class PoolHistory:
                 held.drop_before(oldest_ms)
 
     def pools(self, windows: int) -> tuple[Pool, ...]:
-        return tuple(
-            Pool(
-                name=pool,
-                host=host,
-                policy=kept.policy,
-                instances=tuple(
-                    Instance(
-                        name,
-                        operator,
-                        queued=self._tracks.last((pool, host, name, "queued"), windows),
-                        busy=self._tracks.last((pool, host, name, "busy"), windows),
-                        executed=self._tracks.last((pool, host, name, "executed"), windows),
-                        latency=Latencies(*held.columns()),
-                    )
-                    for name, (operator, held) in kept.latencies.items()
-                ),
-                sent=Sent(*kept.sent.columns()),
-            )
-            for (pool, host), kept in sorted(self._kept.items())
+        return tuple(self._pool(place, self._kept[place], windows) for place in sorted(self._kept))
+
+    def _pool(self, place: tuple[str, str], kept: _Kept, windows: int) -> Pool:
+        def last(metric: str, instance: str = "") -> Floats:
+            return self._tracks.last((*place, instance, metric), windows)
+
+        return Pool(
+            name=kept.newest.name,
+            host=kept.newest.host,
+            policy=kept.newest.policy,
+            instances=tuple(
+                Instance(
+                    name,
+                    operator,
+                    queued=last("queued", name),
+                    busy=last("busy", name),
+                    executed=last("executed", name),
+                    latency=Latencies(*held.columns()),
+                    parked=last("parked", name),
+                    weight=last("weight", name),
+                    signal=last("signal", name),
+                )
+                for name, (operator, held) in kept.latencies.items()
+            ),
+            sent=Sent(*kept.sent.columns()),
+            timeout_ms=last("timeout_ms"),
+            chunks=last("chunks"),
+            replayed=last("replayed"),
+            won=last("won"),
+            shared_queued=last("shared_queued"),
+            replay=kept.newest.replay,
+            tau_ms=kept.newest.tau_ms,
         )
+
+    def _put(self, at: int, of: tuple[str, str, str], values: dict[str, float]) -> None:
+        for metric, value in values.items():
+            self._tracks.of((*of, metric))[at] = value
 
     def _names_of(self, pool: PoolSample) -> list[str]:
         """The names of the pool's instances, cached: they are the same in thousands of windows."""
@@ -115,6 +130,27 @@ class PoolHistory:
         if key not in self._names:
             self._names = {key: [pool.instance_name(at) for at in range(len(pool.instances))]}
         return self._names[key]
+
+
+def _pool_values(pool: PoolSample) -> dict[str, float]:
+    return {
+        "timeout_ms": pool.timeout_us / 1000 if pool.timeout_us else np.nan,
+        "chunks": pool.chunks_sent,
+        "replayed": pool.replayed,
+        "won": pool.replays_won,
+        "shared_queued": sum(pool.shared_queued),
+    }
+
+
+def _instance_values(sample: InstanceSample) -> dict[str, float]:
+    return {
+        "queued": sample.queued,
+        "busy": sample.busy_us / (WINDOW_MS * 1000),
+        "executed": sample.executed,
+        "parked": sample.parked,
+        "weight": sample.weight / 100 if sample.weight else np.nan,
+        "signal": sample.signal,
+    }
 
 
 def queues(pools: tuple[Pool, ...]) -> dict[str, Floats]:

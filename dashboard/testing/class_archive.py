@@ -12,7 +12,10 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
+
+from dashboard.cli.programs import same_python
 
 BATCHES = 3
 PATIENCE_S = 300
@@ -38,7 +41,10 @@ def class_archive(cache: Path | None = None) -> Path | None:
         made = Path(scratch) / "made.jsa"
         words = [sys.executable, "-m", __name__, str(made)]
         try:
-            done = subprocess.run(words, capture_output=True, timeout=PATIENCE_S)
+            # The JVM, too, has these pipes, so this waits until it has written the archive.
+            done = subprocess.run(
+                words, capture_output=True, timeout=PATIENCE_S, env={**os.environ, **same_python()}
+            )
         except subprocess.TimeoutExpired:
             return None
         if done.returncode or not made.exists():
@@ -81,9 +87,9 @@ def _query(archive: str) -> None:
     twice = F.udf(lambda value: value * 2, "long")
     rows = spark.readStream.format("rate").option("rowsPerSecond", 100).load()
     counts = rows.withColumn("twice", twice("value")).groupBy("twice").count()
-    query = counts.writeStream.outputMode("update").foreachBatch(lambda df, _: df.collect()).start()
+    query = counts.writeStream.outputMode("update").format("noop").start()
     while len(query.recentProgress) < BATCHES and query.isActive:
-        query.awaitTermination(0.2)
+        time.sleep(0.2)
     query.stop()
     spark.stop()
 

@@ -35,7 +35,9 @@ class Sent:
 @dataclass(frozen=True, eq=False)
 class Instance:
     """One process of an operator. Arrays have one value per window of the view: chunks in its ring
-    at the window's end, the share of the window in which it worked, chunks that it executed."""
+    at the window's end, the share of the window in which it worked, chunks that it executed,
+    results in its outgoing queue, its weight in percent (NaN where no dispatcher weighs), and its
+    signal: 1 where it may send."""
 
     name: str
     operator: str
@@ -43,14 +45,29 @@ class Instance:
     busy: Floats
     executed: Floats
     latency: Latencies
+    parked: Floats
+    weight: Floats
+    signal: Floats
 
 
 @dataclass(frozen=True, eq=False)
 class Pool:
-    """A pool's instances on one host. `policy` is the number of its latest dispatch policy."""
+    """A pool's instances on one host. `policy` is the number of its latest dispatch policy;
+    `replay` and `tau_ms` are the latest settings of these names (`techniques.pool.settings`).
+
+    Arrays have one value per window of the view: the timeout after which a chunk is replayed (NaN
+    where none), chunks that tasks sent for the first time, chunks that they replayed, replays whose
+    result came first, and chunks in the queues that the instances of an operator share."""
 
     name: str
     host: str
     policy: int
     instances: tuple[Instance, ...]
     sent: Sent
+    timeout_ms: Floats
+    chunks: Floats
+    replayed: Floats
+    won: Floats
+    shared_queued: Floats
+    replay: int = 0
+    tau_ms: int = 0

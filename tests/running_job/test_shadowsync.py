@@ -105,7 +105,10 @@ def test_it_is_found_cut_by_one_click_on_its_page_and_back_when_it_is_switched_o
     log_in(page, jammed, jammed.username, jammed.password)
     page.goto(f"{jammed.url}/incidents")
     page.get_by_role("link", name="compact at the same time").first.click()
-    expect(page.locator(CARD)).to_contain_text("Its conditions hold here now")
+    # Whether p99 is higher when stages compact together is a statistic: it may take more of them.
+    expect(page.locator(CARD)).to_contain_text(
+        "Its conditions hold here now", timeout=PATIENCE_S * 1000
+    )
 
     on_ms = switch(page, "act")
     until(lambda: in_step(jammed, on_ms, False), timeout_s=PATIENCE_S, every_s=1)

@@ -11,31 +11,38 @@ import scala.collection.mutable
  */
 private[probe] class PoolGrowth(page: PoolPage, name: String) {
   import PoolGrowth._
-  import PoolPage.Slot
+  import PoolPage.Header
 
   private val instances = (0 until page.instances).map(new InstanceGrowth(page, _))
-  private val again = new Array[Long](page.slots)
-  private val generations = Array.fill(page.slots)(-1L)
   private val queries = mutable.LinkedHashSet.empty[UUID]
+  private val tasks = new TaskGrowth(page, remember)
   private var handedOutAgain = 0L
-  private var heldChunks = 0L
+  private var isFirst = true
 
   /** Reads the page; `nowNs` is from System.nanoTime, the clock that the page uses too. */
   def look(nowNs: Long): Option[PoolSample] = {
     val seen = instances.map(_.look(nowNs))
-    lookAtTasks()
-    val replaced = page.word(PoolPage.Header.Replaced)
-    val makesSense = seen.forall(_.isDefined) && isLevel(replaced) && isLevel(heldChunks) &&
-      isLevel(handedOutAgain)
+    val tasksMakeSense = tasks.look()
+    val sharedQueued = (0 until page.operators).map(page.sharedQueued)
+    val replaced = page.word(Header.Replaced)
+    val inForce = InForce(
+      page.word(Header.TimeoutUs), setting(PoolWish.Replay), setting(PoolWish.TauMs))
+    val makesSense = seen.forall(_.isDefined) && tasksMakeSense && isLevel(replaced) &&
+      sharedQueued.forall(isLevel) && inForce.all.forall(isLevel)
     if (!makesSense) return None
+    handedOutAgain += tasks.handedOutAgain
+    val counts = if (isFirst) TaskCounts() else tasks.counts
+    isFirst = false
     Some(
       PoolSample(
         name,
-        (page.word(PoolPage.Header.Control) & 0xffff).toInt,
-        heldChunks,
+        (page.word(Header.Control) & 0xffff).toInt,
+        tasks.heldChunks,
         replaced,
         handedOutAgain,
-        page.operatorNames,
+        counts,
+        inForce,
+        page.operatorNames.zip(sharedQueued).map { case (own, queued) => OperatorSample(own, queued) },
         seen.flatten,
         instances.flatMap(_.sent),
         queries.iterator.map(_.toString).toList))
@@ -48,25 +55,7 @@ private[probe] class PoolGrowth(page: PoolPage, name: String) {
       queries += query
     }
 
-  /** Reads the tasks' slots; the counters of a slot restart when another task takes it. */
-  private def lookAtTasks(): Unit = {
-    heldChunks = 0
-    var slot = 0
-    while (slot < page.slots) {
-      val at = page.slot(slot)
-      val generation = page.word(at + Slot.Generation)
-      if (generation != 0) {
-        if (page.word(at + Slot.Pid) != 0) heldChunks += page.word(at + Slot.Chunks)
-        val now = page.word(at + Slot.Again)
-        val goesOn = generation == generations(slot) && now >= again(slot)
-        handedOutAgain += (if (goesOn) now - again(slot) else now)
-        again(slot) = now
-        generations(slot) = generation
-        page.query(slot).foreach(remember)
-      }
-      slot += 1
-    }
-  }
+  private def setting(place: Int): Long = page.word(Header.Settings + place)
 }
 
 private[probe] object PoolGrowth {
@@ -85,9 +74,10 @@ private[probe] class InstanceGrowth(page: PoolPage, number: Int) {
   import PoolPage.Instance._
 
   private val at = page.instance(number)
-  // Executed, failed, rows in, rows out; then chunks from tasks and from each instance.
-  private val places =
-    (0 until 4).map(at + Executed + _) ++ (0 to page.instances).map(at + PoolPage.InstanceWords + _)
+  private val SentAt = 5
+  // Executed, failed, rows in, rows out, dropped; then chunks from tasks and from each instance.
+  private val places = (0 until 4).map(at + Executed + _) ++ Seq(at + Dropped) ++
+    (0 to page.instances).map(at + PoolPage.InstanceWords + _)
   private val counters = new Array[Long](places.size)
   private val grown = new Array[Long](places.size)
   private val placed: Array[Int] = places.toArray
@@ -101,33 +91,35 @@ private[probe] class InstanceGrowth(page: PoolPage, number: Int) {
     val state = page.word(at)
     val incarnation = page.word(at + 1)
     val operator = page.word(at + Operator)
-    val queued = page.word(at + Queued)
+    val levels = InstanceLevels(
+      page.word(at + Queued), page.word(at + Parked), page.word(at + Weight), page.word(at + Signal))
     val makesSense = state >= 0 && state <= Ready && operator >= 0 && operator < page.operators &&
-      isLevel(queued)
+      levels.all.forall(isLevel)
     if (!makesSense) { isFirst = true; java.util.Arrays.fill(grown, 0L); return None }
     VarHandle.loadLoadFence()
     val counts = lookAtCounters()
     val busyUs = lookAtBusy(nowNs, incarnation, state == Ready)
     val latency = lookAtLatencies()
-    val levels = InstanceSample(operator.toInt, state.toInt, queued)
+    val sample = InstanceSample(operator.toInt, state.toInt, levels)
     val tells = counts && !isFirst
     if (!tells) java.util.Arrays.fill(grown, 0L)
     isFirst = false
     Some(
-      if (!tells) levels
-      else levels.copy(
+      if (!tells) sample
+      else sample.copy(
         executed = grown(0),
         failed = grown(1),
         rowsIn = grown(2),
         rowsOut = grown(3),
         busyUs = busyUs,
+        dropped = grown(4),
         latency = latency))
   }
 
   /** The chunks since the last reading. */
   def sent: Seq[Sent] =
     (0 to page.instances).collect {
-      case source if grown(4 + source) > 0 => Sent(source, number, grown(4 + source))
+      case source if grown(SentAt + source) > 0 => Sent(source, number, grown(SentAt + source))
     }
 
   /** Returns false if a counter went back, or too far: report no number rather than a wrong one. */

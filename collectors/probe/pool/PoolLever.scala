@@ -13,9 +13,9 @@ import scala.util.control.NonFatal
 private[probe] final case class PoolOrder(number: Int, pool: String, values: JsonNode)
 
 /**
- * Steers the operator pools of this host by their pages: the policy in force and the instances'
- * shares of traffic. Of several executors on a host only the one that reads a pool's page writes to
- * it; for the others such an order is held.
+ * Steers the operator pools of this host by their pages: the policy in force, the instances' shares
+ * of traffic and the pool's settings. Of several executors on a host only the one that reads a
+ * pool's page writes to it; for the others such an order is held.
  *
  * An order counts as held when no task or instance chooses by an older control word any more. Used
  * by the levers' thread only.

@@ -47,7 +47,12 @@ private[probe] class PoolPage private (
 
   def instance(number: Int): Int = instancesAt + number * instanceWords
 
-  def latencies(number: Int): Int = instance(number) + PoolPage.InstanceWords + 1 + instances
+  /** Before them are the chunks by source, and the weights that the instance gives as a dispatcher. */
+  def latencies(number: Int): Int = instance(number) + PoolPage.InstanceWords + 1 + 2 * instances
+
+  /** Chunks in the queue that all instances of an operator share. */
+  def sharedQueued(position: Int): Long =
+    word(PoolPage.HeaderWords + position * PoolPage.OperatorWords + PoolPage.Operator.SharedQueued)
 
   def slot(number: Int): Int = slotsAt + number * PoolPage.SlotWords
 
@@ -86,12 +91,12 @@ private[probe] class PoolPage private (
 
 private[probe] object PoolPage {
   val Magic: Long = ByteBuffer.wrap("CurtailP".getBytes(UTF_8)).order(ByteOrder.LITTLE_ENDIAN).getLong
-  val Version = 2
+  val Version = 3
   val WordBytes = 8
   val HeaderWords = 64
   val OperatorWords = 8
   val InstanceWords = 32
-  val SlotWords = 16
+  val SlotWords = 216
   val NameBytes = 40
   val MostInstances = 64
   val MostSlots = 256
@@ -110,6 +115,14 @@ private[probe] object PoolPage {
     val Replaced = 13
     val LatencyBuckets = 14
     val PolicyFound = 15
+    /** The first of the settings; their order is that of PoolWish.Settings. */
+    val Settings = 16
+    val SettingsFound = 32
+    val TimeoutUs = 48
+  }
+
+  object Operator {
+    val SharedQueued = 7
   }
 
   object Instance {
@@ -119,9 +132,13 @@ private[probe] object PoolPage {
     val Executed = 10
     val BusyNs = 14
     val BusySince = 15
+    val Parked = 18
     val ControlSeen = 19
     val Share = 20
     val ShareFound = 21
+    val Weight = 23
+    val Signal = 24
+    val Dropped = 26
     /** A value of the instance's state. */
     val Ready = 2
   }
@@ -131,13 +148,17 @@ private[probe] object PoolPage {
     val Generation = 2
     val Chunks = 3
     val ControlSeen = 5
+    val Sent = 6
     val Again = 7
+    val Twice = 8
     val Away = 10
     val Query = 11
     val QueryRest = 12
+    val Replayed = 16
+    val Won = 17
   }
 
-  def instanceWords(instances: Int): Int = InstanceWords + 1 + instances + LatencyWords
+  def instanceWords(instances: Int): Int = InstanceWords + 1 + 2 * instances + LatencyWords
 
   /** Maps the file; None for anything but a complete page of this version. */
   def open(path: Path, writable: Boolean = false): Option[PoolPage] = {

@@ -4,26 +4,59 @@ import com.fasterxml.jackson.databind.JsonNode
 
 import scala.jdk.CollectionConverters._
 
-/** What an order wants of a pool: the number of a policy, shares of traffic in 1 % by instance. */
-private[probe] final case class PoolWish(policy: Option[Int], shares: Map[Int, Int])
+/** A number that steers a pool, with its bounds. */
+private[probe] final case class PoolSetting(name: String, low: Int, high: Int)
+
+/**
+ * What an order wants of a pool: the number of a policy, shares of traffic in 1 % by instance, and
+ * settings by their place in the page.
+ */
+private[probe] final case class PoolWish(
+    policy: Option[Int], shares: Map[Int, Int], settings: Map[Int, Int] = Map.empty)
 
 private[probe] object PoolWish {
   /** The numbers of techniques/pool/policies.py; a test compares the two. */
-  val Policies: Seq[(String, Int)] = Seq("round-robin" -> 0, "fewest-queued" -> 1)
+  val Policies: Seq[(String, Int)] = Seq(
+    "round-robin" -> 0,
+    "fewest-queued" -> 1,
+    "power-of-two" -> 2,
+    "latency-weighted" -> 3,
+    "shared-queue" -> 4)
+
+  /** Those of techniques/pool/settings.py, by their place in the page; a test compares the two. */
+  val Settings: Seq[PoolSetting] = Seq(
+    PoolSetting("replay", 0, 3),
+    PoolSetting("replay_budget", 0, 10000),
+    PoolSetting("replay_period_ms", 100, 60000),
+    PoolSetting("balance_period_ms", 100, 600000),
+    PoolSetting("balance_alpha", 1, 1000),
+    PoolSetting("balance_threshold", 1000, 10000),
+    PoolSetting("balance_unit", 1, 1000),
+    PoolSetting("tau_ms", 0, 10000))
+  /** Places of the settings that samples tell. */
+  val Replay: Int = placeOf("replay")
+  val TauMs: Int = placeOf("tau_ms")
+
   val Nothing: PoolWish = PoolWish(None, Map.empty)
+  private val Asked = Seq("policy", "shares", "settings")
   private val MostShare = 100
   private val Number = """\d{1,3}""".r
 
   /** Parses an order's values; Left is the reason why they are invalid. */
   def read(values: JsonNode): Either[String, PoolWish] = {
-    val unknown = values.fieldNames().asScala.find(name => name != "policy" && name != "shares")
-    if (!values.isObject || values.isEmpty) Left("neither a policy nor shares are asked for")
-    else if (unknown.isDefined) Left(s"a pool has no setting ${unknown.get}")
+    val unknown = values.fieldNames().asScala.find(!Asked.contains(_))
+    if (!values.isObject || values.isEmpty)
+      Left("neither a policy nor shares nor settings are asked for")
+    else if (unknown.isDefined)
+      Left(s"an order for a pool has no ${unknown.get}; it has ${Asked.mkString(", ")}")
     else for {
       policy <- readPolicy(values.get("policy"))
       shares <- readShares(values.get("shares"))
-    } yield PoolWish(policy, shares)
+      settings <- readSettings(values.get("settings"))
+    } yield PoolWish(policy, shares, settings)
   }
+
+  private def placeOf(name: String): Int = Settings.indexWhere(_.name == name)
 
   private def readPolicy(value: JsonNode): Either[String, Option[Int]] =
     if (value == null) Right(None)
@@ -31,17 +64,40 @@ private[probe] object PoolWish {
       .map(Some(_)).toRight(s"no policy $value; there are ${Policies.map(_._1).mkString(", ")}")
 
   private def readShares(value: JsonNode): Either[String, Map[Int, Int]] =
+    readMap(value, "shares are by instance")(
+      {
+        case (instance, _) if !Number.matches(instance) => s"no instance $instance"
+        case (instance, share) if !isWithin(share, 1, MostShare) =>
+          s"the share of instance $instance must be a whole number from 1 to $MostShare, not $share"
+      },
+      _.toInt)
+
+  private def readSettings(value: JsonNode): Either[String, Map[Int, Int]] =
+    readMap(value, "settings are by name")(
+      {
+        case (name, _) if placeOf(name) < 0 =>
+          s"a pool has no setting $name; there are ${Settings.map(_.name).mkString(", ")}"
+        case (name, asked) if !isWithin(asked, Settings(placeOf(name))) =>
+          val bounds = Settings(placeOf(name))
+          val what = if (asked.isIntegralNumber) "" else "a whole number "
+          s"$name must be ${what}between ${bounds.low} and ${bounds.high}, not $asked"
+      },
+      placeOf)
+
+  /** Reads a map of whole numbers; `wrong` has the reason why an entry is invalid. */
+  private def readMap(value: JsonNode, what: String)(
+      wrong: PartialFunction[(String, JsonNode), String],
+      key: String => Int): Either[String, Map[Int, Int]] =
     if (value == null) Right(Map.empty)
-    else if (!value.isObject) Left(s"shares are by instance, not $value")
+    else if (!value.isObject) Left(s"$what, not $value")
     else {
       val each = value.fields().asScala.toSeq.map(one => one.getKey -> one.getValue)
-      each.collectFirst {
-        case (instance, _) if !Number.matches(instance) => s"no instance $instance"
-        case (instance, share) if !isShare(share) =>
-          s"the share of instance $instance must be a whole number from 1 to $MostShare, not $share"
-      }.toLeft(each.map { case (instance, share) => instance.toInt -> share.asInt }.toMap)
+      each.collectFirst(wrong).toLeft(each.map { case (name, asked) => key(name) -> asked.asInt }.toMap)
     }
 
-  private def isShare(value: JsonNode): Boolean =
-    value.isIntegralNumber && value.canConvertToInt && value.asInt >= 1 && value.asInt <= MostShare
+  private def isWithin(value: JsonNode, bounds: PoolSetting): Boolean =
+    isWithin(value, bounds.low, bounds.high)
+
+  private def isWithin(value: JsonNode, low: Int, high: Int): Boolean =
+    value.isIntegralNumber && value.canConvertToInt && value.asInt >= low && value.asInt <= high
 }

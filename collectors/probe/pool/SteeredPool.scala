@@ -1,8 +1,8 @@
 package io.curtail.probe
 
 /**
- * Writes the policy and the shares in a pool's page. The original values are saved in the page
- * before they are changed, so that any executor that has the page later can restore them.
+ * Writes the policy, the shares and the settings in a pool's page. The original values are saved in
+ * the page before they are changed, so that any executor that has the page later can restore them.
  */
 private[probe] class SteeredPool(page: PoolPage) {
   import PoolPage.{Header, Instance}
@@ -25,13 +25,19 @@ private[probe] class SteeredPool(page: PoolPage) {
       hold(PoolWish.Nothing, nowNs)
       return Some(s"the pool has instances 0 to ${page.instances - 1}, not ${outside.max}")
     }
-    val sharesChanged = (0 until page.instances).map(holdShare(_, wish.shares)).exists(identity)
+    val shares = (0 until page.instances).map { number =>
+      val at = page.instance(number)
+      holdWord(at + Instance.Share, at + Instance.ShareFound, wish.shares.get(number))
+    }
+    val settings = PoolWish.Settings.indices.map { place =>
+      holdWord(Header.Settings + place, Header.SettingsFound + place, wish.settings.get(place))
+    }
     val found = page.word(Header.PolicyFound)
     val before = if (found == 0) policy else (found - 1) & PolicyMask
     if (wish.policy.isDefined && found == 0) page.put(Header.PolicyFound, before + 1)
     val wanted = wish.policy.fold(before)(_.toLong)
-    // Shares were written first, so a reader of the new version also sees the new shares.
-    if (sharesChanged || wanted != policy) {
+    // The other words were written first, so a reader of the new version also sees them.
+    if (shares.contains(true) || settings.contains(true) || wanted != policy) {
       changed = Some(Change(version + 1, nowNs))
       page.put(Header.Control, (version + 1) << 16 | wanted)
     }
@@ -41,19 +47,14 @@ private[probe] class SteeredPool(page: PoolPage) {
 
   def close(): Unit = page.close()
 
-  /** Sets or restores one share; returns whether it changed. */
-  private def holdShare(number: Int, shares: Map[Int, Int]): Boolean = {
-    val at = page.instance(number)
-    val (share, found) = (page.word(at + Instance.Share), page.word(at + Instance.ShareFound))
-    val wanted = shares.get(number) match {
-      case Some(asked) =>
-        if (found == 0) page.put(at + Instance.ShareFound, share + 1)
-        asked.toLong
-      case None => if (found == 0) share else found - 1
-    }
-    if (wanted != share) page.put(at + Instance.Share, wanted)
-    if (!shares.contains(number) && found != 0) page.put(at + Instance.ShareFound, 0)
-    wanted != share
+  /** Sets a word, or restores what was found there; returns whether it changed. */
+  private def holdWord(at: Int, foundAt: Int, asked: Option[Int]): Boolean = {
+    val (now, found) = (page.word(at), page.word(foundAt))
+    if (asked.isDefined && found == 0) page.put(foundAt, now + 1)
+    val wanted = asked.fold(if (found == 0) now else found - 1)(_.toLong)
+    if (wanted != now) page.put(at, wanted)
+    if (asked.isEmpty && found != 0) page.put(foundAt, 0)
+    wanted != now
   }
 
   private def version: Long = page.word(Header.Control) >>> 16

@@ -1,19 +1,24 @@
 """Backlog imbalance: one of several sibling queues holds far more than its share, and for long.
+Siblings are the queues in front of an operator's instances, or their outgoing ones.
 
 Held against chance: with evenly shared work each of n queues would be the longest in one of n
 samples (binomial test). Samples a second apart count as independent.
 """
+
+from collections.abc import Mapping
 
 import numpy as np
 
 from techniques.detection import chance
 from techniques.detection.finding import Finding
 from techniques.model import Evidence
-from techniques.view import WINDOW_MS, Reads, View
+from techniques.pool.loads import families
+from techniques.view import WINDOW_MS, Floats, Reads, View
 
 KIND = "backlog_imbalance"
-# No technique balances sibling queues yet.
-TECHNIQUE: str | None = None
+# A queue is long where its instance is slow. Results that wait to be sent on are another matter.
+TECHNIQUE: str | None = "latency_balancing"
+OUTGOING = "largest_backlog"
 READS = frozenset((Reads.POOLS,))
 EVERY = 1_000 // WINDOW_MS
 FEWEST = 10
@@ -22,19 +27,37 @@ SIGNIFICANT = 1e-4
 
 
 def find(view: View) -> list[Finding]:
+    found = [
+        *(_within(view, family, queues, TECHNIQUE) for family, queues in _incoming(view).items()),
+        *(_within(view, family, queues, OUTGOING) for family, queues in _outgoing(view).items()),
+    ]
+    return [each for each in found if each]
+
+
+def _incoming(view: View) -> dict[str, dict[str, Floats]]:
     """Queues are siblings if their names agree up to the last slash: `operator/instance`."""
-    families: dict[str, list[str]] = {}
+    named: dict[str, dict[str, Floats]] = {}
     for name in sorted(view.queues):
-        families.setdefault(name.rpartition("/")[0], []).append(name)
-    found = []
-    for family, names in families.items():
-        if len(names) > 1 and (finding := _within(view, family, names)):
-            found.append(finding)
-    return found
+        named.setdefault(name.rpartition("/")[0], {})[name] = view.queues[name]
+    return named
 
 
-def _within(view: View, family: str, names: list[str]) -> Finding | None:
-    lengths = np.array([np.nan_to_num(view.queues[name])[::EVERY] for name in names])
+def _outgoing(view: View) -> dict[str, dict[str, Floats]]:
+    return {
+        f"{each.pool.name}@{each.pool.host}/{each.operator}, outgoing": {
+            f"The outgoing queue of {one.name}": one.parked for one in each.instances
+        }
+        for each in families(view)
+    }
+
+
+def _within(
+    view: View, family: str, queues: Mapping[str, Floats], technique: str | None
+) -> Finding | None:
+    if len(queues) < 2:
+        return None
+    names = list(queues)
+    lengths = np.array([np.nan_to_num(queues[name])[::EVERY] for name in names])
     busy = lengths.sum(axis=0) > 0
     looks = int(busy.sum())
     if looks < FEWEST:
@@ -61,5 +84,5 @@ def _within(view: View, family: str, names: list[str]) -> Finding | None:
             Evidence("backlog against the average queue", f"{share:.1f} ×"),
             Evidence("p-value: equal queues would look like this", f"{p_value:.2g}"),
         ),
-        technique=TECHNIQUE,
+        technique=technique,
     )

@@ -11,11 +11,16 @@ import numpy as np
 from techniques.detection import chance
 from techniques.detection.finding import Finding
 from techniques.model import Evidence
+from techniques.pool.loads import Siblings, families
+from techniques.pool.policies import number_of
 from techniques.view import WINDOW_MS, Reads, View
 
 KIND = "queue_growth"
+# Nothing that we have adds capacity, but a queue that a pool's instances share leaves none idle.
 TECHNIQUE: str | None = None
-READS = frozenset((Reads.SERIES,))
+IN_POOLS = "shared_queue"
+SHARED = number_of("shared-queue")
+READS = frozenset((Reads.SERIES, Reads.POOLS))
 EVERY = 1_000 // WINDOW_MS
 FEWEST = 30
 SIGNIFICANT = 1e-4
@@ -53,5 +58,11 @@ def find(view: View) -> list[Finding]:
                 Evidence("pairs of readings that rise", f"{(balance / pairs + 1) / 2:.0%}"),
                 Evidence("p-value: no trend (Mann–Kendall)", f"{p_value:.2g}"),
             ),
+            technique=IN_POOLS if any(_shares(each) for each in families(view)) else TECHNIQUE,
         )
     ]
+
+
+def _shares(siblings: Siblings) -> bool:
+    """Whether there is something to share: several instances with queues of their own."""
+    return len(siblings.instances) > 1 and siblings.pool.policy != SHARED

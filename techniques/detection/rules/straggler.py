@@ -1,4 +1,5 @@
-"""Straggler: an executor whose tasks take persistently longer than its siblings' of the same stage.
+"""Straggler: an executor whose tasks take persistently longer than its siblings' of the same stage;
+or an instance of an operator pool whose chunks do.
 
 Stages are compared with themselves: a task's duration is divided by the median of its stage, so a
 long stage does not make its executor slow. Held against chance: the rank-sum test.
@@ -8,19 +9,32 @@ import numpy as np
 
 from techniques.detection import chance
 from techniques.detection.finding import Finding
+from techniques.detection.slow_instances import Slowest, slowest
 from techniques.intervals import Floats, Intervals, Ints, Objects
 from techniques.model import Evidence
 from techniques.view import Reads, View
 
 KIND = "straggler"
+# Nothing that we have helps a slow executor, but its chunks may go to other instances of a pool.
 TECHNIQUE: str | None = None
-READS = frozenset((Reads.INTERVALS,))
+IN_POOLS = "latency_balancing"
+READS = frozenset((Reads.INTERVALS, Reads.POOLS))
 FEWEST_TASKS = 20
 SLOWER = 1.5
 SIGNIFICANT = 1e-4
 
 
 def find(view: View) -> list[Finding]:
+    return _executors(view) + _instances(view)
+
+
+def _instances(view: View) -> list[Finding]:
+    """The slowest instance of all pools: with its weight less, the next one shows."""
+    slow = [each for each in slowest(view, view.start_ms) if each.is_slow]
+    return [_of_pool(view, each) for each in slow[:1]]
+
+
+def _executors(view: View) -> list[Finding]:
     relative = _relative(view.of("task"))
     if len(relative) < 2:
         return []
@@ -78,4 +92,22 @@ def _finding(view: View, executor: str, ratio: float, p_value: float, tasks: int
             Evidence("p-value: equal executors would differ so (rank sum)", f"{p_value:.2g}"),
         ),
         executors=(executor,),
+    )
+
+
+def _of_pool(view: View, slow: Slowest) -> Finding:
+    name, pool = slow.instance.name, slow.siblings.pool
+    return Finding(
+        kind=KIND,
+        title=f"{name} of pool {pool.name} takes {slow.ratio:.1f} times as long as its siblings",
+        spans_ms=((view.start_ms, view.end_ms),),
+        p_value=slow.p_value,
+        added_ms=slow.mean_ms - slow.others_ms,
+        explanation=(
+            f"A chunk takes {slow.mean_ms:.3g} ms on average at {name} on {pool.host}, waiting "
+            f"included, and {slow.others_ms:.3g} ms at the other instances of "
+            f"{slow.siblings.operator}. Every batch waits for its last chunk."
+        ),
+        evidence=slow.evidence,
+        technique=IN_POOLS,
     )

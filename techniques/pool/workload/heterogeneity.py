@@ -40,7 +40,12 @@ class Heterogeneous:
     hangs: Mapping[int, tuple[int, float]] = field(default_factory=dict)
     burn: bool = False
     pauses: Pauses | None = None
+    # Instance → every how many seconds it hangs, and for how long.
+    hangs_every: Mapping[int, tuple[float, float]] = field(default_factory=dict)
+    # Whether a slow instance takes as many times longer for the operator's own work, too.
+    slow_operator: bool = False
     _taken: int = 0
+    _hang_at_s: float | None = None
 
     @property
     def __name__(self) -> str:
@@ -51,16 +56,32 @@ class Heterogeneous:
         if own in self.hangs and self.hangs[own][0] == self._taken:
             time.sleep(self.hangs[own][1])
         self._taken += 1
+        if own in self.hangs_every:
+            self._hang_if_due(*self.hangs_every[own])
         us = self.base_us
         if COST in batch.schema.names:
             us += pc.sum(batch.column(COST)).as_py() or 0
-        work_s = us * self.slow.get(own, 1.0) / 1e6
+        times = self.slow.get(own, 1.0)
+        work_s = us * times / 1e6
         began_s = time.monotonic()
         spend(work_s, self.burn)
         if self.pauses is not None:
             stood_still_s = self.pauses.end_s(began_s, work_s) - time.monotonic()
             spend(stood_still_s, burn=False)
-        return self.operator(batch)
+        called_s = time.perf_counter()
+        result = self.operator(batch)
+        if self.slow_operator and times > 1:
+            spend((time.perf_counter() - called_s) * (times - 1), self.burn)
+        return result
+
+    def _hang_if_due(self, every_s: float, hang_s: float) -> None:
+        """Hangs before the first chunk that comes `every_s` after the last hang began."""
+        now_s = time.monotonic()
+        if self._hang_at_s is None:
+            self._hang_at_s = now_s + every_s
+        if now_s >= self._hang_at_s:
+            self._hang_at_s = now_s + every_s
+            time.sleep(hang_s)
 
 
 @dataclass

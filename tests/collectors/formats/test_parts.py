@@ -18,7 +18,7 @@ from collectors.formats.pools import InstanceSample, InstanceState, PoolSample, 
 
 # What probe/link/Wire.scala writes for this part; test_probe_formats.py holds the probe to it.
 GOLDEN = bytes.fromhex(
-    "05"  # version
+    "06"  # version
     "cbc9a0e38001"  # window
     "0137"  # executor id
     "066e6f64652d61"  # host
@@ -33,10 +33,14 @@ GOLDEN = bytes.fromhex(
     "01 ff2f09"  # fine bucket 6143
     "01 01 f0c0c8a4f3fe8803 0573746f7265 027b7d"  # one event
     "01 0573636f7265 066e6f64652d61"  # one pool: its name and host
-    "01 06 02 ac02"  # policy, chunks held, instances replaced, chunks handed out again
-    "02 06656e72696368 0472616e6b"  # operators
-    "02 00 02 03 04 01 8020 a01f e8fe02 03 0002 4005 b00a01"  # an instance, its latencies
-    "01 01 00 00 00 00 00 00 00"  # one that starts
+    "04 06 02 ac02"  # policy, chunks held, instances replaced, chunks handed out again
+    "09 03 02 01"  # chunks sent, replayed, replays won, results dropped
+    "a8c002 01 50"  # timeout, replay, tau
+    "02 06656e72696368 07 0472616e6b 00"  # operators, with what their shared queues hold
+    "02 00 02 03 04 01 8020 a01f e8fe02"  # an instance
+    "08 c413 01 05"  # its outgoing queue, weight, signal, chunks dropped
+    "03 0002 4005 b00a01"  # its latencies
+    "01 01 00 00 00 00 00 00 00 00 00 00 00"  # one that starts
     "02 00 00 05 01 01 04"  # pairs
     "01 0471756572"  # the one query that uses it
 )
@@ -55,7 +59,7 @@ PART = Part(
             PoolSample(
                 name="score",
                 host="node-a",
-                policy=1,
+                policy=4,
                 operators=("enrich", "rank"),
                 instances=(
                     InstanceSample(
@@ -68,6 +72,10 @@ PART = Part(
                         rows_out=4000,
                         busy_us=49_000,
                         latency=Histogram({0: 2, 64: 5, 1392: 1}),
+                        parked=8,
+                        weight=2_500,
+                        signal=1,
+                        dropped=5,
                     ),
                     InstanceSample(operator=1, state=InstanceState.STARTING),
                 ),
@@ -75,6 +83,14 @@ PART = Part(
                 held_chunks=6,
                 replaced=2,
                 handed_out_again=300,
+                chunks_sent=9,
+                replayed=3,
+                replays_won=2,
+                results_dropped=1,
+                timeout_us=41_000,
+                replay=1,
+                tau_ms=80,
+                shared_queued=(7, 0),
             ),
             frozenset({"quer"}),
         ),

@@ -164,6 +164,10 @@ def test_every_chunk_of_a_pooled_query_is_in_the_frames_once(
             assert 0 < sum(each.busy_us for each in one) <= wall_us
         if frames[-1].health.late_parts == late:
             executed = totals(pools)[0]
+            # Instances are read before tasks: what was executed was sent before, and only once.
+            again = pools[-1].handed_out_again
+            assert executed - again <= sum(pool.chunks_sent for pool in pools) <= 200
+            assert sum(pool.replayed for pool in pools) == 0
             # The one that was killed may have run its chunk and not counted it.
             assert 0 <= told.stat().st_size - ran - executed <= 1
             kept = mine[1]

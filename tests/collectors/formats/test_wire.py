@@ -45,13 +45,14 @@ GOLDEN = bytes.fromhex(
     "0c14 07 01 01 046563686f 03616374 02 07 05313a206e6f"  # asked: one technique
     "0d1a 02 0131 0000066e6f64652d61 0132 05000162"  # executors: 1 on node-a, 2 on node-b
     "02 01 01 ef05 0a 00 00"  # their metrics: 1 and 2, which the second does not have
-    "0e4b 01 0673636f726573 066e6f64652d61 01 05 01 04"  # pools: one; policy, held, replaced, again
-    "02 0573636f7265 0472616e6b 03"  # its operators; three instances
-    "00 02 03 02 00 8010 8010 a8c002 02 ca0401 0b01"
-    "00 00 00 00 00 00 00 00 00"
-    "01 01 00 00 00 00 00 00 00"
-    "02 000002 010201"  # pairs: from the tasks, and from the first to the third
     "0f00"  # warming up
+    "1062 01 0673636f726573 066e6f64652d61 01 05 01 04"  # pools: one; policy, held, replaced, again
+    "07 03 02 01 dc0b 01 50"  # chunks sent, replayed, won, dropped; timeout, replay, tau
+    "02 0573636f7265 08 0472616e6b 09 03"  # its operators and shared queues; three instances
+    "00 02 03 02 00 8010 8010 a8c002 06 e419 01 02 02 ca0401 0b01"
+    "00 00 00 00 00 00 00 00 00 00 00 00 00"
+    "01 01 00 00 00 00 00 00 00 00 00 00 00"
+    "02 000002 010201"  # pairs: from the tasks, and from the first to the third
 )
 
 histograms = st.builds(Histogram.of, st.lists(st.integers(0, 10**9), max_size=20))
@@ -61,7 +62,12 @@ applied = st.builds(
     Applied, st.text(), st.text(), st.sampled_from(State), naturals, st.text(max_size=9)
 )
 instances = st.builds(
-    InstanceSample, st.just(0), st.sampled_from(InstanceState), *[naturals] * 6, histograms
+    InstanceSample,
+    st.just(0),
+    st.sampled_from(InstanceState),
+    *[naturals] * 6,
+    histograms,
+    *[naturals] * 4,
 )
 pools = st.builds(
     PoolSample,
@@ -71,9 +77,8 @@ pools = st.builds(
     st.just(("score",)),
     st.lists(instances, max_size=3).map(tuple),
     st.lists(st.builds(Sent, naturals, naturals, naturals), max_size=2).map(tuple),
-    naturals,
-    naturals,
-    naturals,
+    *[naturals] * 10,
+    st.tuples(naturals),
 )
 frames = st.builds(
     Frame,
@@ -179,6 +184,17 @@ def test_executors_that_begin_alike_are_not_taken_for_each_other() -> None:
 def test_a_frame_from_before_skipped_windows_were_counted_is_read() -> None:
     older = GOLDEN.replace(bytes.fromhex("0407 01020304050607"), bytes.fromhex("0406 010203040506"))
     assert decode(older) == replace(FULL_FRAME, health=Health(1, 2, 3, 4, 5, 6, 0))
+
+
+def test_pools_as_frames_had_them_before_they_could_be_steered_are_passed_over() -> None:
+    older = bytes.fromhex("0e0e 01 0173 016e 01 05 01 04 01 0173 00 00")
+    assert decode(encode(Frame(1, 2, RUN_ID)) + older) == Frame(1, 2, RUN_ID)
+
+
+def test_a_pool_of_which_no_shared_queue_is_known_has_empty_ones() -> None:
+    [pool] = FULL_FRAME.pools
+    unknown = replace(FULL_FRAME, pools=(replace(pool, shared_queued=()),))
+    assert decode(encode(unknown)).pools == (replace(pool, shared_queued=(0, 0)),)
 
 
 def test_a_frame_of_another_version_is_named_as_such() -> None:

@@ -20,6 +20,7 @@ from collectors.formats.control import Value, Wanted
 from dashboard.testing.stack import RedisServer
 from techniques.orders import ECHO, LEVERS, POOL, SPARK_CONF, STATE_STORES
 from techniques.pool import control, pooled
+from techniques.pool.settings import SETTINGS
 from tests.collectors.conftest import probe, spark_session
 from tests.collectors.control_client import Operator, held_until
 from tests.collectors.frames import arrived
@@ -64,9 +65,16 @@ def options(spark: SparkSession) -> dict[str, str]:
     return {each._1(): each._2() for each in said}
 
 
-def policy(spark: SparkSession) -> str | None:
+def steering(spark: SparkSession) -> tuple[int, ...]:
+    """The number of the pool's policy, and its settings; nothing without a pool."""
     pool = control.running(spark.sparkContext.applicationId, "unchanged")
-    return pool.policy() if pool else None
+    if pool is None:
+        return ()
+    page = pool.page()
+    try:
+        return page.control[1], *map(page.setting, range(len(SETTINGS)))
+    finally:
+        page.close()
 
 
 CASES = {
@@ -75,7 +83,12 @@ CASES = {
         "shadowsync", {"thresholds": True, "spread": 8, "seed": 3}, {"spread": "x"}, triggers
     ),
     SPARK_CONF: Case("live_conf", {"factor": 2.5}, {"factor": 11}, options),
-    POOL: Case("pool_policy", {"policy": "fewest-queued"}, {"policy": "telepathy"}, policy),
+    POOL: Case(
+        "pool_policy",
+        {"policy": "fewest-queued", "settings": {"replay": 1, "replay_budget": 700}},
+        {"policy": "telepathy"},
+        steering,
+    ),
 }
 every_lever = pytest.mark.parametrize("lever", LEVERS)
 

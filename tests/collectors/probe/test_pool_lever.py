@@ -15,6 +15,8 @@ from pyspark.sql import SparkSession
 from techniques.pool.on_spark import made
 from techniques.pool.page import READY, Page
 from techniques.pool.page_words import HeaderWord, InstanceWord, SlotWord
+from techniques.pool.policies import POLICIES
+from techniques.pool.settings import NAMES, SETTINGS
 from tests.collectors.conftest import probe
 from tests.collectors.probe.test_pools import java_path
 from tests.techniques.pool import operators
@@ -109,7 +111,16 @@ def steering_words(page: Page) -> list[int]:
         for one in range(page.instances)
         for word in (InstanceWord.SHARE, InstanceWord.SHARE_FOUND)
     ]
-    return [page.control[1], words[HeaderWord.POLICY_FOUND], *each]
+    settings = [
+        words[first + place]
+        for first in (HeaderWord.SETTINGS, HeaderWord.SETTINGS_FOUND)
+        for place in range(len(SETTINGS))
+    ]
+    return [page.control[1], words[HeaderWord.POLICY_FOUND], *settings, *each]
+
+
+def settings_of(page: Page) -> dict[str, int]:
+    return {each.name: page.setting(place) for place, each in enumerate(SETTINGS)}
 
 
 def test_a_policy_is_in_force_when_the_lever_has_settled_and_off_sets_it_back(
@@ -166,6 +177,42 @@ def test_shares_are_set_by_instance_and_set_back(pool: Driven, lever: Lever) -> 
         page.words[page.instance(1, InstanceWord.SHARE)] = 0
 
 
+def test_settings_are_set_by_name_and_set_back_one_version_for_each_change(
+    pool: Driven, lever: Lever
+) -> None:
+    with pool.page() as page:
+        page.words[HeaderWord.SETTINGS + NAMES.index("replay_budget")] = 700
+        before, found, (version, policy) = steering_words(page), settings_of(page), page.control
+        lever.held({"settings": {"replay_budget": 0, "tau_ms": 80}})
+        assert settings_of(page) == found | {"replay_budget": 0, "tau_ms": 80}
+        assert page.control == (version + 1, policy)
+
+        lever.hold({"settings": {"replay_budget": 0, "tau_ms": 80}})
+        assert page.control == (version + 1, policy), "asked again, nothing is to change"
+
+        asked = {"policy": "fewest-queued", "shares": {"0": 40}, "settings": {"tau_ms": 20}}
+        lever.held(asked)
+        assert settings_of(page) == found | {"tau_ms": 20}
+        assert page.control == (version + 2, 1)
+
+        lever.held()
+        assert steering_words(page) == before
+        assert page.control[0] == version + 3
+        default = SETTINGS[NAMES.index("replay_budget")].default
+        page.words[HeaderWord.SETTINGS + NAMES.index("replay_budget")] = default
+
+
+@pytest.mark.parametrize("bound", ["low", "high"])
+def test_every_setting_may_be_at_its_bounds(pool: Driven, lever: Lever, bound: str) -> None:
+    with pool.page() as page:
+        # Nothing but the words: what a pool does at every bound is not this test's.
+        asked = {each.name: getattr(each, bound) for each in SETTINGS}
+        before = steering_words(page)
+        until(lambda: lever.hold({"settings": asked}) == {} and settings_of(page) == asked, 60)
+        lever.held()
+        assert steering_words(page) == before
+
+
 def test_a_pool_that_is_made_anew_is_steered_again(pool: Driven, lever: Lever) -> None:
     lever.held({"policy": "fewest-queued"})
     where = pool.running.where
@@ -188,7 +235,8 @@ def test_what_a_killed_executor_held_is_set_back_by_the_next_one(
 ) -> None:
     with pool.page() as page:
         before = steering_words(page)
-        lever.held({"policy": "fewest-queued", "shares": {"2": 9}})
+        lever.held({"policy": "fewest-queued", "shares": {"2": 9}, "settings": {"replay": 1}})
+        assert page.setting(NAMES.index("replay")) == 1
         lever.end()  # its lock is free, and it has set nothing back
         other = Lever(spark, pool.application)
         try:
@@ -226,11 +274,30 @@ def test_an_order_for_another_host_is_nothing_to_this_one(pool: Driven, lever: L
 @pytest.mark.parametrize(
     ("values", "why"),
     [
-        ({"policy": "best"}, 'no policy "best"; there are round-robin, fewest-queued'),
-        ({"policy": 1}, "no policy 1; there are round-robin, fewest-queued"),
-        ({}, "neither a policy nor shares are asked for"),
-        ([1], "neither a policy nor shares are asked for"),
-        ({"speed": 3}, "a pool has no setting speed"),
+        ({"policy": "best"}, f'no policy "best"; there are {", ".join(POLICIES)}'),
+        ({"policy": 1}, f"no policy 1; there are {', '.join(POLICIES)}"),
+        ({}, "neither a policy nor shares nor settings are asked for"),
+        ([1], "neither a policy nor shares nor settings are asked for"),
+        ({"speed": 3}, "an order for a pool has no speed; it has policy, shares, settings"),
+        (
+            {"settings": {"replay_budget": 20_000}},
+            "replay_budget must be between 0 and 10000, not 20000",
+        ),
+        ({"settings": {"tau_ms": -1}}, "tau_ms must be between 0 and 10000, not -1"),
+        ({"settings": {"replay": 2**40}}, f"replay must be between 0 and 3, not {2**40}"),
+        (
+            {"settings": {"balance_alpha": 0.5}},
+            "balance_alpha must be a whole number between 1 and 1000, not 0.5",
+        ),
+        (
+            {"policy": "shared-queue", "settings": {"tau_ms": "80"}},
+            'tau_ms must be a whole number between 0 and 10000, not "80"',
+        ),
+        (
+            {"settings": {"speed": 3}},
+            f"a pool has no setting speed; there are {', '.join(NAMES)}",
+        ),
+        ({"settings": [80]}, "settings are by name, not [80]"),
         ({"shares": {"3": 40}}, "the pool has instances 0 to 2, not 3"),
         ({"shares": {"-1": 40}}, "no instance -1"),
         ({"shares": {"4000000000": 40}}, "no instance 4000000000"),

@@ -5,7 +5,8 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -18,8 +19,9 @@ from collectors.formats.parts import UsedPool, used_pool
 from collectors.formats.pools import InstanceState, PoolSample, Sent
 from techniques.pool.host.meeting_place import meeting_root, space
 from techniques.pool.on_spark import made
-from techniques.pool.page import BUCKETS, READY, Page
+from techniques.pool.page import READY, Page, instance_words
 from techniques.pool.page_words import HeaderWord, InstanceWord, SlotWord
+from techniques.pool.settings import Replay
 from tests.collectors.conftest import probe
 
 pytestmark = pytest.mark.spark
@@ -142,6 +144,110 @@ def test_a_look_says_levels_and_what_was_added_since_the_last(
     assert third.handed_out_again == 4
 
 
+def test_a_look_says_what_steers_a_pool_and_what_that_does(
+    spark: SparkSession, made_pool: MadePool, watched: Any
+) -> None:
+    page, words = made_pool.page, made_pool.page.words
+    first = looked(spark, watched)
+    assert first is not None
+    assert (first.timeout_us, first.replay, first.tau_ms, first.shared_queued) == (0, 0, 0, (0, 0))
+
+    page.steer(4, replay=Replay.HEDGE, tau_ms=80)
+    words[HeaderWord.TIMEOUT_US] = 41_000
+    words[page.shared_queued(1)] = 12
+    for word, many in (
+        (InstanceWord.PARKED, 5),
+        (InstanceWord.WEIGHT, 2_500),
+        (InstanceWord.SIGNAL, 1),
+        (InstanceWord.DROPPED, 3),
+    ):
+        made_pool.add(7, word, many)
+    second = looked(spark, watched)
+    assert second is not None
+    assert (second.policy, second.timeout_us, second.replay, second.tau_ms) == (4, 41_000, 2, 80)
+    assert second.shared_queued == (0, 12)
+    last = second.instances[7]
+    assert (last.parked, last.weight, last.signal, last.dropped) == (5, 2_500, 1, 3)
+
+    third = looked(spark, watched)
+    assert third is not None
+    last = third.instances[7]
+    # Levels are told again, chunks once.
+    assert (last.parked, last.weight, last.signal, last.dropped) == (5, 2_500, 1, 0)
+
+
+def counted(pool: PoolSample | None) -> tuple[int, int, int, int]:
+    assert pool is not None
+    return pool.chunks_sent, pool.replayed, pool.replays_won, pool.results_dropped
+
+
+def test_what_tasks_did_with_chunks_is_told_once_whoever_has_their_slot(
+    spark: SparkSession, made_pool: MadePool, watched: Any
+) -> None:
+    page, words = made_pool.page, made_pool.page.words
+
+    def count(slot: int, *counters: int) -> None:
+        own = (SlotWord.SENT, SlotWord.REPLAYED, SlotWord.WON, SlotWord.TWICE)
+        for word, now in zip(own, counters, strict=True):
+            words[page.slot(slot, word)] = now
+
+    for slot in (0, 255):
+        words[page.slot(slot, SlotWord.GENERATION)] = 1
+        words[page.slot(slot)] = 4711
+    count(0, 100, 10, 5, 1)
+    # How many of these are of this window nobody knows.
+    assert counted(looked(spark, watched)) == (0, 0, 0, 0)
+
+    count(0, 107, 12, 6, 1)
+    count(255, 20, 4, 3, 2)
+    assert counted(looked(spark, watched)) == (27, 6, 4, 2)
+    # A task that has ended is still there, until another takes its slot and counts anew.
+    count(0, 109, 12, 6, 1)
+    words[page.slot(0)] = 0
+    assert counted(looked(spark, watched)) == (2, 0, 0, 0)
+    words[page.slot(0, SlotWord.GENERATION)] = 2
+    count(0, 200, 1, 0, 0)
+    assert counted(looked(spark, watched)) == (200, 1, 0, 0)
+    assert counted(looked(spark, watched)) == (0, 0, 0, 0)
+
+
+@pytest.mark.parametrize("value", [2**41, 2**63, 2**64 - 1])
+@pytest.mark.parametrize(
+    "word",
+    [
+        lambda page: HeaderWord.TIMEOUT_US,
+        lambda page: HeaderWord.SETTINGS,
+        lambda page: page.shared_queued(0),
+        lambda page: page.instance(3, InstanceWord.WEIGHT),
+        lambda page: page.instance(3, InstanceWord.SIGNAL),
+        lambda page: page.instance(3, InstanceWord.PARKED),
+        lambda page: page.slot(9, SlotWord.SENT),
+        lambda page: page.slot(9, SlotWord.AGAIN),
+        lambda page: page.slot(9, SlotWord.CHUNKS),
+    ],
+)
+def test_one_word_that_makes_no_sense_gives_nothing_while_it_is_there(
+    spark: SparkSession,
+    made_pool: MadePool,
+    watched: Any,
+    word: Callable[[Page], int],
+    value: int,
+) -> None:
+    page, words = made_pool.page, made_pool.page.words
+    words[page.slot(9, SlotWord.GENERATION)] = 1
+    words[page.slot(9)] = 4711
+    before = looked(spark, watched)
+    assert before is not None
+    at = word(page)
+    words[at] = value
+    assert looked(spark, watched) is None
+    words[at] = 0
+    looked(spark, watched)
+    after = looked(spark, watched)
+    assert after is not None
+    assert replace(after, instances=()) == replace(before, instances=())
+
+
 def test_a_latency_that_is_written_after_its_chunk_was_counted_comes_with_the_next_look(
     spark: SparkSession, made_pool: MadePool, watched: Any
 ) -> None:
@@ -228,12 +334,25 @@ def test_windows_that_share_a_look_share_out_time_and_count_chunks_once(
     looked(spark, watched)
     made_pool.done(0, 100)
     made_pool.add(0, InstanceWord.BUSY_NS, 100_001_000)
+    made_pool.add(0, InstanceWord.DROPPED, 2)
+    made_pool.add(0, InstanceWord.WEIGHT, 50)
+    page, words = made_pool.page, made_pool.page.words
+    words[page.slot(0, SlotWord.GENERATION)] = 1
+    words[page.slot(0, SlotWord.SENT)] = 3
+    words[HeaderWord.TIMEOUT_US] = 77
+    words[page.shared_queued(0)] = 8
     shared = watched.look(time.monotonic_ns()).get().over(3)
     earlier, last = (decoded(spark, each).pool for each in (shared._1(), shared._2()))
     assert [one.instances[0].busy_us for one in (earlier, last)] == [33_333, 33_335]
     assert [one.instances[0].executed for one in (earlier, last)] == [0, 1]
     assert [one.instances[0].latency.count for one in (earlier, last)] == [0, 1]
+    assert [one.instances[0].dropped for one in (earlier, last)] == [0, 2]
+    assert [one.chunks_sent for one in (earlier, last)] == [0, 3]
     assert (earlier.sent, last.sent) == ((), (Sent(0, 0, 1),))
+    # Levels are of all of them.
+    assert [one.instances[0].weight for one in (earlier, last)] == [50, 50]
+    assert [one.timeout_us for one in (earlier, last)] == [77, 77]
+    assert [one.shared_queued for one in (earlier, last)] == [(8, 0), (8, 0)]
 
 
 def test_a_counter_that_went_back_gives_no_number(
@@ -278,10 +397,10 @@ def test_numbers_that_make_no_sense_give_nothing_and_it_goes_on_after_them(
 ) -> None:
     words, at = made_pool.page.words, made_pool.page.instance(0)
     looked(spark, watched)
-    for word in range(at, at + 32 + 1 + made_pool.page.instances + BUCKETS // 2):
+    for word in range(at, at + instance_words(made_pool.page.instances)):
         words[word] = value
     assert looked(spark, watched) is None
-    for word in range(at, at + 32 + 1 + made_pool.page.instances + BUCKETS // 2):
+    for word in range(at, at + instance_words(made_pool.page.instances)):
         words[word] = 0
     looked(spark, watched)
     made_pool.done(0, 10)

@@ -441,6 +441,26 @@ def test_a_pool_that_another_executor_took_over_is_there_once_with_all_its_chunk
     assert frame.pools == (pool("node", 5, queued=1),)
 
 
+def test_what_tasks_did_with_chunks_is_added_up_when_another_executor_takes_a_pool_over() -> None:
+    def told(chunks: int, **levels: int) -> PoolSample:
+        made = pool("node")
+        return replace(
+            made,
+            instances=(replace(made.instances[0], dropped=chunks),),
+            chunks_sent=chunks,
+            replayed=chunks,
+            replays_won=chunks,
+            results_dropped=chunks,
+            **levels,  # type: ignore[arg-type]
+        )
+
+    made = assembler()
+    made.add_part(with_pools(FIRST, "1", told(3, timeout_us=900, tau_ms=80)), START_MS + 60)
+    made.add_part(with_pools(FIRST, "2", told(2, timeout_us=700, replay=1)), START_MS + 70)
+    [frame] = closed(made, just_closed(1))
+    assert frame.pools == (told(5, timeout_us=700, replay=1),)
+
+
 def test_a_pool_made_anew_of_something_else_is_as_it_is_now() -> None:
     made = assembler()
     anew = replace(pool("node", 2), instances=pool("node", 1).instances * 2)

@@ -2,8 +2,11 @@
 
 from dataclasses import replace
 
+import pytest
+
 from collectors.formats.buckets import Histogram
 from collectors.formats.pools import InstanceSample, InstanceState, PoolSample
+from dashboard.api.schemas import PoolInstanceOut, PoolOut
 from dashboard.series import pool_columns
 from tests.factories import frame
 
@@ -55,3 +58,43 @@ def test_a_pool_that_was_made_anew_is_as_it_is_now() -> None:
 
 def test_a_policy_that_only_a_later_curtail_knows_is_shown_as_what_the_pool_makes_of_it() -> None:
     assert pool_columns.columns([frame(0, pools=(pool(policy=77),))])[0]["policy"] == "round-robin"
+
+
+def test_what_steers_a_pool_has_a_row_per_window() -> None:
+    weighed = InstanceSample(0, READY, parked=4, weight=2_550, signal=1)
+    steered = pool(
+        weighed,
+        policy=4,
+        chunks_sent=40,
+        replayed=3,
+        replays_won=2,
+        timeout_us=41_250,
+        replay=1,
+        tau_ms=80,
+        shared_queued=(7, 2),
+    )
+    before = pool(InstanceSample(0, READY))
+    [found] = pool_columns.columns(
+        [frame(0, pools=(before,)), frame(1, pools=(steered,)), frame(2)]
+    )
+    assert (found["policy"], found["replay"], found["tau_ms"]) == ("shared-queue", "adaptive", 80)
+    # No timeout and no weight is not one of 0.
+    assert found["timeout"] == [None, 41.25, None]
+    names = ("sent", "replayed", "won", "shared_queued")
+    assert [found[name] for name in names] == [[0, each, None] for each in (40, 3, 2, 9)]
+    [one] = found["instances"]
+    assert (one["parked"], one["signal"]) == ([0, 4, None], [0, 1, None])
+    assert one["weight"] == [None, 25.5, None]
+
+
+@pytest.mark.parametrize(
+    ("number", "word"), [(0, "off"), (1, "adaptive"), (2, "hedge"), (3, "blind"), (77, "off")]
+)
+def test_which_chunks_are_replayed_is_a_word(number: int, word: str) -> None:
+    assert pool_columns.columns([frame(0, pools=(pool(replay=number),))])[0]["replay"] == word
+
+
+def test_the_api_says_of_a_pool_what_its_columns_have() -> None:
+    [found] = pool_columns.columns([frame(0, pools=(pool(InstanceSample(0, READY)),))])
+    assert set(found) == set(PoolOut.model_fields)
+    assert set(found["instances"][0]) == set(PoolInstanceOut.model_fields)

@@ -62,6 +62,42 @@ def test_every_instance_of_a_pool_has_its_queue_its_work_and_its_latencies() -> 
     assert list(pairs) == [("", "score-0", 5), ("score-0", "rank-0", 2)]
 
 
+def test_a_pool_has_what_steers_it_window_by_window() -> None:
+    weighed = instance(parked=4, weight=2_550, signal=1)
+    steered = pool(
+        weighed,
+        policy=3,
+        chunks_sent=40,
+        replayed=3,
+        replays_won=2,
+        timeout_us=41_250,
+        replay=1,
+        tau_ms=80,
+        shared_queued=(7, 2),
+    )
+    view = seen(
+        frame(0, pools=(steered,)), frame(1), frame(2, pools=(pool(instance(), tau_ms=20),))
+    )
+
+    (found,) = view.pools
+    assert (found.policy, found.replay, found.tau_ms) == (1, 0, 20)
+    (one,) = found.instances
+    nan = float("nan")
+    expected = [
+        (found.chunks, [40, nan, 0]),
+        (found.replayed, [3, nan, 0]),
+        (found.won, [2, nan, 0]),
+        (found.shared_queued, [9, nan, 0]),
+        (one.parked, [4, nan, 0]),
+        (one.signal, [1, nan, 0]),
+        # No timeout and no weight is not one of 0.
+        (found.timeout_ms, [41.25, nan, nan]),
+        (one.weight, [25.5, nan, nan]),
+    ]
+    for values, known in expected:
+        assert values.tolist() == pytest.approx(known, nan_ok=True)
+
+
 def test_queues_of_one_operator_are_siblings() -> None:
     instances = (instance(queued=1), instance(queued=2), instance(operator=1, queued=3))
     view = seen(frame(0, pools=(pool(*instances), pool(instance(), host="node-b"))))

@@ -35,6 +35,11 @@ export function coresAxis({ high }) {
   return fromZero(high > 100 ? roundUp(high, [1, 2, 4, 6, 8]) : 100, (top) => round(percent(top)));
 }
 
+/** Percent from zero, with the round value above the highest. */
+export function weightAxis({ high }) {
+  return fromZero(high > 0 ? roundUp(high, [1, 2, 4, 5, 6, 8]) : 100, (top) => round(percent(top)));
+}
+
 /** Whole numbers from zero, with the round value above the highest. */
 export function countAxis({ high }) {
   return fromZero(high > 0 ? Math.max(2, roundUp(high, [1, 2, 4, 6, 8])) : 2, (top) => round(count(top)));

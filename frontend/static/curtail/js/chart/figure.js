@@ -131,8 +131,8 @@ function addValues({ drawn, dotted, axis }, place, { lines, dots, marks }) {
   axis.values.forEach((value, i) => marks.push([px(value), axis.labels[i]]));
   for (const { x, y, lone, look } of drawn) {
     const points = { x, y: y.map(px), look };
-    lines.push(points);
-    dots.push(dotted && x.length <= DOTTED_POINTS ? points : { x: lone.x, y: lone.y.map(px), look });
+    if (!look.marker) lines.push(points);
+    dots.push(look.marker || (dotted && x.length <= DOTTED_POINTS) ? points : { x: lone.x, y: lone.y.map(px), look });
   }
 }
 

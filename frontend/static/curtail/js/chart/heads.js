@@ -60,7 +60,7 @@ export class Heads {
   }
 
   #item({ key, name, look }, values) {
-    const swatch = element("span", { class: "swatch", "data-dash": look.dash ?? "solid" });
+    const swatch = element("span", { class: "swatch", "data-dash": look.marker ? "marker" : (look.dash ?? "solid") });
     swatch.style.color = `var(--${look.colour})`;
     const value = element("span", { class: "series-value" });
     values.set(key, value);

@@ -7,6 +7,7 @@
 
 const DASHES = { solid: [], dash: [6, 4], dot: [1.5, 3], dashdot: [6, 3, 1.5, 3] };
 const DOT_PX = 4;
+const MARKER_PX = 6;
 // The software rasteriser's time grows faster than a path's length: short paths, a quarter of the time.
 const POINTS_PER_PATH = 20;
 
@@ -62,13 +63,14 @@ export function paint(canvas, { lines, dots }, range, { width, height, margin, t
   }
   context.globalAlpha = 1;
   for (const { x, y, look } of dots) {
+    const radius = (look.marker ? MARKER_PX : DOT_PX) / 2;
     context.fillStyle = colours[look.colour];
     context.beginPath();
     for (let i = 0; i < x.length; i += 1) {
       if (y[i] === null) continue;
       const px = margin.l + (x[i] - startMs) * perMs;
-      context.moveTo(px + DOT_PX / 2, bottom - y[i]);
-      context.arc(px, bottom - y[i], DOT_PX / 2, 0, 2 * Math.PI);
+      context.moveTo(px + radius, bottom - y[i]);
+      context.arc(px, bottom - y[i], radius, 0, 2 * Math.PI);
     }
     context.fill();
   }

@@ -9,12 +9,13 @@
  * only there where that is true.
  */
 
-import { coresAxis, countAxis, latencyAxis, shareAxis, stemAxis } from "./axes.js";
+import { coresAxis, countAxis, latencyAxis, shareAxis, stemAxis, weightAxis } from "./axes.js";
 import { count, duration, percent, text } from "../core/format.js";
 import { byExecutor, byPhase, byStore } from "./lanes.js";
 import { PHASES } from "./phases.js";
 import { Places } from "./places.js";
-import { poolLanes, poolSeries, present } from "../job/poolpanels.js";
+import { outgoingLanes, poolLanes, poolSeries, present, presentOf } from "../job/poolpanels.js";
+import { replays, sharedLanes, sharedSeries, timeoutSeries } from "../job/poolwide.js";
 import { latencyColumn, PERCENTILES } from "./ring.js";
 
 export const PERCENTILE_NAMES = { p50: "p50", p90: "p90", p99: "p99", p999: "p99.9" };
@@ -90,9 +91,9 @@ export const PANELS = [
     title: "Pool queues, chunks",
     px: 56,
     present,
-    series: poolSeries("queued", (value) => text(count(value))),
+    series: together(sharedSeries, poolSeries("queued", (value) => text(count(value)))),
     axis: countAxis,
-    lanes: poolLanes("queued", "host-6"),
+    lanes: together(sharedLanes, poolLanes("queued", "host-6")),
     lanesTitle: "Chunks waiting at each instance: the stronger, the more",
     lanesNamed: true,
     absent: "no pool in sight",
@@ -108,6 +109,36 @@ export const PANELS = [
     lanesTitle: "How busy each instance is",
     lanesNamed: true,
     absent: "no pool in sight",
+  },
+  {
+    id: "pool-weights",
+    title: "Pool weights, % of chunks",
+    px: 72,
+    present: presentOf("weight"),
+    series: poolSeries("weight", (value) => text(percent(value))),
+    axis: weightAxis,
+    absent: "none in sight",
+  },
+  {
+    id: "pool-outgoing",
+    title: "Pool outgoing, chunks not sent on yet",
+    px: 56,
+    present: presentOf("parked"),
+    series: poolSeries("parked", (value) => text(count(value))),
+    axis: countAxis,
+    lanes: outgoingLanes(),
+    lanesTitle: "Outgoing at each instance: thick while it may send, thin while it waits its turn",
+    lanesNamed: true,
+    absent: "none in sight",
+  },
+  {
+    id: "pool-timeout",
+    title: "Replay timeout",
+    px: 56,
+    present: replays,
+    series: timeoutSeries,
+    axis: stemAxis,
+    absent: "no timeout in sight",
   },
   {
     id: "flushes",
@@ -156,6 +187,10 @@ export const PANELS = [
 /** Those of the panels that this picture has: a job without a pool has none of a pool. */
 export function presentIn(picture, panels = PANELS) {
   return panels.filter(({ present }) => present?.(picture) ?? true);
+}
+
+function together(...parts) {
+  return (picture) => parts.flatMap((part) => part(picture));
 }
 
 function perName(group, kind, places, read) {

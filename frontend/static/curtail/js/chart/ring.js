@@ -16,8 +16,8 @@ export const PERCENTILES = ["p50", "p90", "p99", "p999"];
 export const LATENCIES = ["processed", "committed"];
 
 const LATENCY = ["count", ...PERCENTILES, "max"];
-// A host may have dozens of instances with four columns each.
-const COMPACT = new Set(["pool_queued", "pool_busy", "pool_executed", "pool_p99"]);
+// A host may have dozens of instances with as many columns each.
+const COMPACT = new Set(["queued", "busy", "executed", "p99", "parked", "signal", "weight"].map((column) => `pool_${column}`));
 // What a WindowBatch holds that is no column, or whose columns are named otherwise here.
 const OTHERWISE = new Set(["t", "latency", "committed", "state", "pools", "batches", "activities"]);
 

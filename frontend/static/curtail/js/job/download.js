@@ -55,7 +55,7 @@ function heading({ title, note, items, topPx }, top, colours, hidden) {
   if (note) texts.push(words(note, x, yshift, 12, colours.muted));
   for (const { key, name, look } of items) {
     if (hidden.has(key)) continue;
-    swatches.push(swatch(x, yshift - 8, colours[look.colour], look.dash));
+    swatches.push(swatch(x, yshift - 8, colours[look.colour], look.marker ? "dot" : look.dash));
     texts.push(words(name, x + SWATCH_PX + 6, yshift, 12, colours.muted));
     x += SWATCH_PX + 6 + pen.measureText(name).width + GAP_PX;
   }
@@ -88,8 +88,8 @@ function trace({ x, y, look: { colour, width = 1, dash = "solid", opacity = 1 } 
   return { type: "scatter", mode: "lines", x, y, opacity, line: { color: colours[colour], width, dash, simplify: false } };
 }
 
-function markers({ x, y, look: { colour } }, colours) {
-  return { type: "scatter", mode: "markers", x, y, marker: { color: colours[colour], size: 4 } };
+function markers({ x, y, look: { colour, marker } }, colours) {
+  return { type: "scatter", mode: "markers", x, y, marker: { color: colours[colour], size: marker ? 6 : 4 } };
 }
 
 export async function savePng(Plotly, picture, name) {

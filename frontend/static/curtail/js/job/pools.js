@@ -2,6 +2,9 @@
 
 /** Each has one value per window and instance. */
 const COLUMNS = ["queued", "busy", "executed", "p99"];
+/** Each has one value per window and pool; the name here, the name in a WindowBatch. */
+const POOL_COLUMNS = { held: "held_chunks", sent: "sent", replayed: "replayed", won: "won", timeout: "timeout" };
+const FACTS = ["name", "host", "policy", "operators", "replaced", "handed_out_again"];
 
 /** The pools that a ring knows, each as the newest window with it says. */
 export class Pools {
@@ -14,9 +17,10 @@ export class Pools {
       const number = Math.floor(t[last] / windowMs);
       const key = poolKey(pool);
       if (last < 0 || number > latest || number < this.#known.get(key)?.newest) continue;
-      const { name, host, policy, operators, replaced, handed_out_again } = pool;
-      const instances = pool.instances.map(({ name: own, operator, state }) => ({ key: `${key}\n${own}`, name: own, operator, state }));
-      this.#known.set(key, { key, newest: number, name, host, policy, operators, replaced, handed_out_again, instances });
+      const facts = Object.fromEntries(FACTS.map((name) => [name, pool[name]]));
+      const instances = pool.instances.map(({ name, operator, state }) => ({ key: `${key}\n${name}`, name, operator, state }));
+      // A server of an older version does not say how a pool replays, nor who may send.
+      this.#known.set(key, { key, newest: number, replay: pool.replay ?? "off", tau_ms: pool.tau_ms ?? 0, ...facts, instances });
     }
   }
 
@@ -36,17 +40,40 @@ export class Pools {
   }
 }
 
-/** The groups of a ring that pools fill: columns by the key of the pool or the instance. */
+/**
+ * The groups of a ring that pools fill: columns by the key of the pool or the instance.
+ *
+ * What only some techniques use is left out until one does, so that a group that is held is one
+ * that has something to show.
+ */
 export function instanceColumns(pools) {
-  const groups = { pool_held: {} };
-  for (const column of COLUMNS) groups[`pool_${column}`] = {};
+  const groups = { pool_again: {}, pool_shared: {}, pool_parked: {}, pool_signal: {}, pool_weight: {} };
+  for (const column of [...Object.keys(POOL_COLUMNS), ...COLUMNS]) groups[`pool_${column}`] = {};
   for (const pool of pools) {
-    groups.pool_held[poolKey(pool)] = pool.held_chunks;
+    const key = poolKey(pool);
+    for (const [column, name] of Object.entries(POOL_COLUMNS)) groups[`pool_${column}`][key] = pool[name] ?? [];
+    groups.pool_again[key] = positive(pool.replayed);
+    if (pool.policy === "shared-queue" || some(pool.shared_queued)) groups.pool_shared[key] = pool.shared_queued ?? [];
+    const sendsInTurn = pool.tau_ms > 0 || pool.instances.some(({ parked }) => some(parked));
     for (const instance of pool.instances) {
-      for (const column of COLUMNS) groups[`pool_${column}`][`${poolKey(pool)}\n${instance.name}`] = instance[column];
+      const own = `${key}\n${instance.name}`;
+      for (const column of COLUMNS) groups[`pool_${column}`][own] = instance[column];
+      // No dispatcher ever gives an instance nothing: 0 stands for no weight.
+      groups.pool_weight[own] = positive(instance.weight);
+      if (!sendsInTurn) continue;
+      groups.pool_parked[own] = instance.parked ?? [];
+      groups.pool_signal[own] = instance.signal ?? [];
     }
   }
   return groups;
+}
+
+function positive(column = []) {
+  return column.map((value) => (value > 0 ? value : null));
+}
+
+function some(column) {
+  return column?.some((value) => value > 0) ?? false;
 }
 
 function poolKey({ name, host }) {

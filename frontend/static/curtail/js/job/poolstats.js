@@ -7,6 +7,8 @@
 
 /** The length of "the last seconds". */
 export const RECENT_MS = 10_000;
+/** Replays are rare: over this long, their share of the chunks is steady enough to be read. */
+export const REPLAYS_MS = 60_000;
 /** A queue now is the longest of one second: at five drawings a second single windows flicker. */
 const NOW_MS = 1000;
 /** A pool that is in no window for so long is gone. */
@@ -17,7 +19,10 @@ const BEHIND_CHUNKS = 2;
 const STUCK_WINDOWS = 190;
 const LEAST_SCALE = 10;
 
-/** {…pool, goneMs, held, scale, operators: [{name, instances: [{name, state, queued, busy, rate, p99}]}]} */
+/**
+ * {…pool, goneMs, held, shared, timeout, replays, scale,
+ *  operators: [{name, instances: [{name, state, queued, busy, rate, p99, weight, parked, sends}]}]}
+ */
 export function poolNow(ring, pool, endMs) {
   const instances = pool.instances.map((each) => instanceNow(ring, pool, each, endMs));
   const lastMs = pool.newest * ring.windowMs;
@@ -25,9 +30,19 @@ export function poolNow(ring, pool, endMs) {
     ...pool,
     goneMs: endMs - lastMs > GONE_MS ? lastMs : null,
     held: highest(ring, "pool_held", pool.key, endMs - NOW_MS, endMs)?.value ?? null,
+    shared: highest(ring, "pool_shared", pool.key, endMs - NOW_MS, endMs)?.value ?? null,
+    timeout: latest(ring, "pool_timeout", pool.key, endMs - NOW_MS, endMs),
+    replays: replaysOf(ring, pool.key, endMs),
     scale: roundScale(Math.max(...instances.map(({ longest }) => longest ?? 0))),
     operators: pool.operators.map((name) => ({ name, instances: instances.filter(({ operator }) => operator === name) })),
   };
+}
+
+/** {chunks, sentAgain, won, cost}: of the last minute, `cost` in percent; null where nothing was sent. */
+function replaysOf(ring, key, endMs) {
+  const of = (column) => sum(ring, `pool_${column}`, key, endMs - REPLAYS_MS, endMs)?.total ?? 0;
+  const [chunks, sentAgain, won] = [of("sent"), of("replayed"), of("won")];
+  return chunks > 0 ? { chunks, sentAgain, won, cost: (100 * sentAgain) / chunks } : null;
 }
 
 function instanceNow(ring, pool, { key, name, operator, state }, endMs) {
@@ -37,9 +52,13 @@ function instanceNow(ring, pool, { key, name, operator, state }, endMs) {
   const numbers = {
     queued: highest(ring, "pool_queued", key, endMs - NOW_MS, endMs)?.value ?? null,
     longest: highest(ring, "pool_queued", key, startMs, endMs)?.value ?? null,
-    busy: busy && busy.total / busy.windows,
+    busy: mean(busy),
     rate: executed && (executed.total * 1000) / (executed.windows * ring.windowMs),
     p99: highest(ring, "pool_p99", key, startMs, endMs),
+    weight: latest(ring, "pool_weight", key, endMs - NOW_MS, endMs),
+    parked: highest(ring, "pool_parked", key, endMs - NOW_MS, endMs)?.value ?? null,
+    // Signals change several times a second: which share of the last seconds it was allowed to send.
+    sends: mean(sum(ring, "pool_signal", key, startMs, endMs), 100),
   };
   // Which state it was in is only known of the newest window.
   const known = Math.abs(endMs - pool.newest * ring.windowMs) <= GONE_MS;
@@ -77,6 +96,16 @@ function sum(ring, group, key, startMs, endMs) {
     windows += 1;
   });
   return windows ? { total, windows } : null;
+}
+
+function mean(found, times = 1) {
+  return found && (times * found.total) / found.windows;
+}
+
+function latest(ring, group, key, startMs, endMs) {
+  let found = null;
+  each(ring, group, key, startMs, endMs, (value) => (found = value));
+  return found;
 }
 
 function each(ring, group, key, startMs, endMs, take) {

@@ -1,0 +1,9 @@
+from collections.abc import Sequence
+
+from techniques.orders import JobFacts, Order
+from techniques.pool import steering
+from techniques.schema import Settings
+
+
+def orders(settings: Settings, job: JobFacts) -> Sequence[Order]:
+    return steering.orders(job, policy=str(settings["policy"]))
