@@ -27,7 +27,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from benchmarks import pool_arms
+from benchmarks import pool_figures
 from benchmarks.pool_arms import Arm, Load, Round, Shape
 from techniques.pool.settings import Replay
 from techniques.pool.workload import driver
@@ -115,7 +115,7 @@ PAPER = {
 
 
 def run(quick: bool) -> Mapping[str, object]:
-    load_before = pool_arms.load_now()
+    load_before = pool_figures.load_now()
     shape = QUICK if quick else FULL
     rounds = {case.name: measured(case, shape, quick) for case in CASES}
     found = {case.name: told(case, rounds[case.name]) for case in CASES}
@@ -130,8 +130,7 @@ def run(quick: bool) -> Mapping[str, object]:
         "paper": PAPER,
         "rate_per_s": shape.rate_per_s,
         "block_s": {"settle": shape.settle_s, "count": shape.count_s},
-        "rounds": shape.rounds,
-        "machine": pool_arms.waiting_machine(load_before),
+        "machine": pool_figures.waiting_machine(load_before),
     }
 
 
@@ -156,14 +155,15 @@ def measured(case: Case, shape: Shape, quick: bool) -> list[Round]:
             return load.rounds(case.arms, shape)
 
 
-def told(case: Case, rounds: Sequence[Round]) -> dict[str, Any]:
+def told(case: Case, taken: Sequence[Round]) -> dict[str, Any]:
+    rounds = pool_figures.undisturbed(taken)
     operators = len(TOPOLOGIES[case.topology].steps)
 
     def of(arm: Arm) -> dict[str, Any]:
         return {
-            **pool_arms.ratios(rounds, arm.name, DEFAULT),
-            "cost": pool_arms.replay_cost(rounds, arm.name),
-            "cost_work": pool_arms.work_cost(rounds, arm.name, operators),
+            **pool_figures.ratios(rounds, arm.name, DEFAULT),
+            "cost": pool_figures.replay_cost(rounds, arm.name),
+            "cost_work": pool_figures.work_cost(rounds, arm.name, operators),
             "won": won(rounds, arm.name),
         }
 
@@ -171,8 +171,8 @@ def told(case: Case, rounds: Sequence[Round]) -> dict[str, Any]:
         **of(next(arm for arm in case.arms if arm.name == ADAPTIVE)),
         "timeout_ms": timeouts_ms(rounds, ADAPTIVE),
         "peers": {arm.name: of(arm) for arm in case.arms if arm.name not in (DEFAULT, ADAPTIVE)},
-        "levels_ms": pool_arms.levels_ms(rounds),
-        "left_late_ms_p99": pool_arms.left_late_ms(rounds),
+        "levels_ms": pool_figures.levels_ms(rounds),
+        **pool_figures.quietness(taken, rounds),
     }
 
 
@@ -197,10 +197,10 @@ def timeouts_ms(rounds: Sequence[Round], arm: str) -> list[float]:
 
 
 def table(result: Mapping[str, Any]) -> str:
-    lines = [pool_arms.ratio_head("arm / default", "cost, of it work")]
+    lines = [pool_figures.ratio_head("arm / default", "cost, of it work")]
     for name, found in {**result["topologies"], HANGS: result["hangs"]}.items():
         lines.append(f"{name}")
         for arm, each in {ADAPTIVE: found, **found["peers"]}.items():
             cost = f"{each['cost']:.2%}, {each['cost_work']:.2%}"
-            lines.append(pool_arms.ratio_line(f"  {arm}", each, cost))
+            lines.append(pool_figures.ratio_line(f"  {arm}", each, cost))
     return "\n".join(lines)

@@ -24,7 +24,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from benchmarks import pool_arms
+from benchmarks import pool_figures
 from benchmarks.pool_arms import Arm, Load, Round, Shape
 from benchmarks.ratios import Interval, ratio_of
 from techniques.pool.on_spark import made
@@ -75,7 +75,7 @@ class SlowCount:
 
 
 def run(quick: bool) -> Mapping[str, object]:
-    load_before = pool_arms.load_now()
+    load_before = pool_figures.load_now()
     shape = QUICK if quick else FULL
     compared = arms((PAPERS_TAU_MS,) if quick else TAUS_MS)
     found: dict[str, list[Round]] = {}
@@ -88,9 +88,8 @@ def run(quick: bool) -> Mapping[str, object]:
         **told(found, compared),
         "capacity_per_s": round(capacity_per_s()),
         "paper": PAPER,
-        "rounds": shape.rounds,
         "block_s": {"settle": shape.settle_s, "count": shape.count_s},
-        "machine": pool_arms.waiting_machine(load_before),
+        "machine": pool_figures.waiting_machine(load_before),
     }
 
 
@@ -122,7 +121,8 @@ def sentences(number: int, seed: int) -> Sequence[pa.RecordBatch]:
     return driver.tuples(TOPOLOGIES["word_count"], number, 1, seed, None)
 
 
-def told(found: Mapping[str, Sequence[Round]], compared: Sequence[Arm]) -> dict[str, Any]:
+def told(taken: Mapping[str, Sequence[Round]], compared: Sequence[Arm]) -> dict[str, Any]:
+    found = {rate: pool_figures.undisturbed(rounds) for rate, rounds in taken.items()}
     ratios = {
         rate: {arm.name: mean_ratio(rounds, arm.name) for arm in compared if arm.name != OFF}
         for rate, rounds in found.items()
@@ -141,7 +141,7 @@ def told(found: Mapping[str, Sequence[Round]], compared: Sequence[Arm]) -> dict[
         },
         "peers": {
             rate: {
-                name: pool_arms.keys("mean_latency_ratio", each)
+                name: pool_figures.keys("mean_latency_ratio", each)
                 for name, each in arms_of.items()
                 if not name.isdigit()
             }
@@ -151,8 +151,10 @@ def told(found: Mapping[str, Sequence[Round]], compared: Sequence[Arm]) -> dict[
             rate: {arm.name: waiting(rounds, arm.name) for arm in compared}
             for rate, rounds in found.items()
         },
-        "levels_ms": {rate: pool_arms.levels_ms(rounds) for rate, rounds in found.items()},
-        "left_late_ms_p99": max(pool_arms.left_late_ms(rounds) for rounds in found.values()),
+        "levels_ms": {rate: pool_figures.levels_ms(rounds) for rate, rounds in found.items()},
+        "quietness": {
+            rate: pool_figures.quietness(taken[rate], rounds) for rate, rounds in found.items()
+        },
     }
 
 

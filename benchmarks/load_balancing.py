@@ -32,7 +32,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from benchmarks import pool_arms
+from benchmarks import pool_figures
 from benchmarks.pool_arms import Arm, Block, Load, Round, Shape
 from techniques.pool.policies import BASELINE
 from techniques.pool.workload import driver
@@ -76,7 +76,7 @@ def arms(quick: bool) -> tuple[Arm, ...]:
 
 
 def run(quick: bool) -> Mapping[str, object]:
-    load_before = pool_arms.load_now()
+    load_before = pool_figures.load_now()
     shape, own = QUICK if quick else FULL, arms(quick)
     found: dict[str, object] = {}
     for name, slow in SCENARIOS.items():
@@ -89,8 +89,7 @@ def run(quick: bool) -> Mapping[str, object]:
         "paper": {name: papers_ratios(name) for name in PAPER},
         "rate_per_s": shape.rate_per_s,
         "balance_period_ms": own[1].settings["balance_period_ms"],
-        "rounds": shape.rounds,
-        "machine": pool_arms.waiting_machine(load_before),
+        "machine": pool_figures.waiting_machine(load_before),
     }
 
 
@@ -105,21 +104,22 @@ def costly(count: int, seed: int) -> Sequence[pa.RecordBatch]:
     return [batch.slice(at, 1) for at in range(count)]
 
 
-def told(rounds: Sequence[Round], compared: Sequence[Arm]) -> dict[str, Any]:
+def told(taken: Sequence[Round], compared: Sequence[Arm]) -> dict[str, Any]:
+    rounds = pool_figures.undisturbed(taken)
     blocks = [each[WEIGHTED] for each in rounds]
     settled = [settle_s(block) for block in blocks]
     return {
-        **pool_arms.ratios(rounds, WEIGHTED, ROUND_ROBIN),
+        **pool_figures.ratios(rounds, WEIGHTED, ROUND_ROBIN),
         "settle_s": round(max(settled), 2),
         "share_swing": round(max(share_swing(block) for block in blocks), 2),
         "shares": [round(float(each), 2) for each in np.mean([shares(b) for b in blocks], axis=0)],
         "peers": {
-            arm.name: pool_arms.ratios(rounds, arm.name, ROUND_ROBIN)
+            arm.name: pool_figures.ratios(rounds, arm.name, ROUND_ROBIN)
             for arm in compared
             if arm.name not in (ROUND_ROBIN, WEIGHTED)
         },
-        "levels_ms": pool_arms.levels_ms(rounds),
-        "left_late_ms_p99": pool_arms.left_late_ms(rounds),
+        "levels_ms": pool_figures.levels_ms(rounds),
+        **pool_figures.quietness(taken, rounds),
     }
 
 
@@ -153,14 +153,14 @@ def papers_ratios(scenario: str) -> dict[str, float]:
 
 
 def table(result: Mapping[str, Any]) -> str:
-    lines = [pool_arms.ratio_head("arm / round_robin", "settled after, swing")]
+    lines = [pool_figures.ratio_head("arm / round_robin", "settled after, swing")]
     for name in SCENARIOS:
         found = result[name]
         lines.append(name)
         settled = f"{found['settle_s']} s, {found['share_swing']} points"
-        lines.append(pool_arms.ratio_line(f"  {WEIGHTED}", found, settled))
+        lines.append(pool_figures.ratio_line(f"  {WEIGHTED}", found, settled))
         for arm, each in found["peers"].items():
-            lines.append(pool_arms.ratio_line(f"  {arm}", each))
+            lines.append(pool_figures.ratio_line(f"  {arm}", each))
     return "\n".join(lines)
 
 

@@ -7,8 +7,9 @@ chunks and the same planted pauses, so that within a round only the arm differs.
 first seconds of a block (`settle_s`) is not counted. A block ends when all its results are back.
 
 Latency counts from the time at which a chunk was meant to be sent. Ratios (arm / baseline) are
-taken within a round; the interval is Student's over rounds, on logarithms. Service times are waits,
-so that there can be more instances than cores. The driver is one process with a thread per
+taken within a round; the interval is Student's over rounds, on logarithms. Rounds in which other
+processes used the machine more than usual do not count (`rounds_thrown_away`). Service times are
+waits, so that there can be more instances than cores. The driver is one process with a thread per
 dispatcher (as Spark has tasks and Storm has spouts), and how late chunks left it is part of each
 result (`left_late_ms_p99`).
 """
@@ -28,8 +29,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from benchmarks.machine import machine
-from benchmarks.ratios import Interval, ratio_of
+from benchmarks import cpu
 from techniques.pool import control
 from techniques.pool.page import Page
 from techniques.pool.page_words import HeaderWord, InstanceWord, SlotWord
@@ -45,7 +45,6 @@ Chunks = Callable[[int, int], Sequence[pa.RecordBatch]]
 SAMPLED_S = 0.1
 WARM_UP_S = 0.5
 READY_S = 30.0
-PERCENTILES = {"p90": 90.0, "p99": 99.0, "p999": 99.9}
 
 
 @dataclass(frozen=True)
@@ -91,9 +90,8 @@ class Block:
     waited_ms: Floats | None
     settle_s: float
     samples: tuple[Sample, ...]
-
-    def percentile_ms(self, name: str) -> float:
-        return float(np.percentile(self.latency_ms, PERCENTILES[name]))
+    # Cores that processes kept busy which are not ours.
+    others_cores: float = 0.0
 
     @property
     def counted(self) -> tuple[Sample, Sample]:
@@ -189,6 +187,7 @@ class Load:
             raise RuntimeError(f"the pool {self._plan.name} is gone")
         running.switch(arm.policy, **arm.settings)
         page = running.page()
+        began = _Cpu.now(page)
         samples: list[Sample] = []
 
         def watch(now_s: float) -> None:
@@ -197,6 +196,7 @@ class Load:
 
         try:
             run = self._drive(times_s, chunks, draw, watch)
+            others_cores = _Cpu.now(page).others_cores(began)
         finally:
             page.close()
             if self._pauses is not None:
@@ -206,7 +206,12 @@ class Load:
         if run.began_s is not None:
             waited_ms = (run.began_s - times_s)[counted] * 1000
         return Block(
-            run.latency_ms[counted], run.late_ms[counted], waited_ms, settle_s, tuple(samples)
+            run.latency_ms[counted],
+            run.late_ms[counted],
+            waited_ms,
+            settle_s,
+            tuple(samples),
+            others_cores,
         )
 
     def _drive(
@@ -291,6 +296,26 @@ class _Driven:
         return cls(latency_ms, late_ms, began_s if runs[0].told is not None else None)
 
 
+class _Cpu(NamedTuple):
+    """CPU seconds so far: of all processes of the host, and of driver, supervisor and instances."""
+
+    clock_s: float
+    host_s: float
+    own_s: float
+
+    @classmethod
+    def now(cls, page: Page) -> Self:
+        instances = (
+            page.words[page.instance(one, InstanceWord.PID)] for one in range(page.instances)
+        )
+        pids = (os.getpid(), page.supervisor.pid, *instances)
+        return cls(time.monotonic(), cpu.host_s(), sum(map(cpu.process_s, pids)))
+
+    def others_cores(self, before: Self) -> float:
+        others_s = (self.host_s - before.host_s) - (self.own_s - before.own_s)
+        return max(0.0, others_s / (self.clock_s - before.clock_s))
+
+
 def _passed(barrier: threading.Barrier) -> None:
     barrier.wait()
 
@@ -310,78 +335,6 @@ def sampled(page: Page, at_s: float) -> Sample:
         waiting=sum(words[at + InstanceWord.PARKED] for at in instances),
         weights=tuple(words[at + InstanceWord.WEIGHT] / 100 for at in instances),
     )
-
-
-def ratios(rounds: Sequence[Round], arm: str, baseline: str) -> dict[str, float | None]:
-    """The percentiles of an arm by those of the baseline, each with its interval."""
-    found: dict[str, float | None] = {}
-    for name in PERCENTILES:
-        pairs = [
-            (each[arm].percentile_ms(name), each[baseline].percentile_ms(name)) for each in rounds
-        ]
-        found |= keys(f"{name}_ratio", ratio_of(pairs))
-    return found
-
-
-def keys(name: str, interval: Interval) -> dict[str, float | None]:
-    mean, low, high = interval.rounded(3)
-    return {name: mean, f"{name}_low": low, f"{name}_high": high}
-
-
-def replay_cost(rounds: Sequence[Round], arm: str) -> float:
-    """Chunks sent a second time by chunks sent, in the parts that count."""
-    ends = [each[arm].counted for each in rounds]
-    sent = sum(last.sent - first.sent for first, last in ends)
-    return round(sum(last.replayed - first.replayed for first, last in ends) / max(1, sent), 4)
-
-
-def work_cost(rounds: Sequence[Round], arm: str, operators: int) -> float:
-    """Executions beyond one per chunk and operator; of a copy that was dropped there is none."""
-    ends = [each[arm].counted for each in rounds]
-    sent = sum(last.sent - first.sent for first, last in ends)
-    executed = sum(last.executed - first.executed for first, last in ends)
-    return round(executed / max(1, sent * operators) - 1, 4)
-
-
-def levels_ms(rounds: Sequence[Round]) -> dict[str, dict[str, float]]:
-    """Of each arm, over the chunks of all rounds."""
-    found: dict[str, dict[str, float]] = {}
-    for name in rounds[0]:
-        latency_ms = np.concatenate([each[name].latency_ms for each in rounds])
-        drawn = np.percentile(latency_ms, (50, *PERCENTILES.values()))
-        levels = dict(zip(("p50", *PERCENTILES), map(float, drawn), strict=True))
-        levels |= {"mean": float(latency_ms.mean()), "chunks": len(latency_ms)}
-        found[name] = {key: round(value, 2) for key, value in levels.items()}
-    return found
-
-
-def left_late_ms(rounds: Sequence[Round]) -> float:
-    """How late chunks left the driver, p99 of all: what it adds to a latency by itself."""
-    late_ms = np.concatenate([block.late_ms for each in rounds for block in each.values()])
-    return round(float(np.percentile(late_ms, 99)), 3)
-
-
-def waiting_machine(load_before: float) -> dict[str, object]:
-    return {**machine(load_before), "service": "waits, which take no core"}
-
-
-def load_now() -> float:
-    return os.getloadavg()[0]
-
-
-def ratio_line(name: str, found: Mapping[str, object], *more: str) -> str:
-    """A line of a table: the three ratios of one arm with their intervals."""
-    cells = [_with_interval(found, f"{each}_ratio") for each in PERCENTILES]
-    return f"{name:<24}" + "".join(f"{cell:<24}" for cell in cells) + "  ".join(more)
-
-
-def ratio_head(title: str, *more: str) -> str:
-    return f"{title:<24}" + "".join(f"{name:<24}" for name in PERCENTILES) + "  ".join(more)
-
-
-def _with_interval(found: Mapping[str, object], name: str) -> str:
-    low, high = found[f"{name}_low"], found[f"{name}_high"]
-    return f"{found[name]}" + (f" ({low} to {high})" if low is not None else "")
 
 
 def _settle_s(arm: Arm, shape: Shape) -> float:

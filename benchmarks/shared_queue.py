@@ -31,7 +31,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from benchmarks import pool_arms
+from benchmarks import pool_arms, pool_figures
 from benchmarks.ideal_queues import in_turn, separate_waits_s, shared_waits_s
 from benchmarks.pool_arms import Arm, Block, Floats, Load, Round, Shape
 from benchmarks.ratios import ratio_of
@@ -69,7 +69,7 @@ PAPER = {
 
 
 def run(quick: bool) -> Mapping[str, object]:
-    load_before = pool_arms.load_now()
+    load_before = pool_figures.load_now()
     shape = QUICK if quick else FULL
     found: dict[float, dict[str, Any]] = {}
     with Load(planned(), costly, began_column=BEGAN, dispatchers=DISPATCHERS) as load:
@@ -90,7 +90,7 @@ def run(quick: bool) -> Mapping[str, object]:
         "dispatchers": DISPATCHERS,
         "service_ms": SERVICE_S * 1000,
         "paper": PAPER,
-        "machine": pool_arms.waiting_machine(load_before),
+        "machine": pool_figures.waiting_machine(load_before),
     }
 
 
@@ -111,7 +111,8 @@ def costly(count: int, seed: int) -> Sequence[pa.RecordBatch]:
     return [batch.slice(at, 1) for at in range(count)]
 
 
-def told(rounds: Sequence[Round], shape: Shape) -> dict[str, Any]:
+def told(taken: Sequence[Round], shape: Shape) -> dict[str, Any]:
+    rounds = pool_figures.undisturbed(taken)
     delays = {arm.name: [mean_delay_ms(each[arm.name]) for each in rounds] for arm in ARMS}
     pairs = list(zip(delays[SHARED], delays[SEPARATE], strict=True))
     service_s = mean_service_s(rounds, SHARED)
@@ -121,10 +122,11 @@ def told(rounds: Sequence[Round], shape: Shape) -> dict[str, Any]:
     utilisation = rate_per_s * service_s / SERVERS
     seen_ms = float(np.mean(delays[SHARED]))
     predicted_ms = mean_wait(SERVERS, utilisation, service_s) * 1000 if utilisation < 1 else None
-    ideal = ideal_ms(shape, service_s)
+    numbers = [number for number, each in enumerate(taken) if any(each is one for one in rounds)]
+    ideal = ideal_ms(shape, service_s, numbers)
     return {
-        **pool_arms.keys("queue_delay_ratio", ratio_of(pairs)),
-        **pool_arms.ratios(rounds, SHARED, SEPARATE),
+        **pool_figures.keys("queue_delay_ratio", ratio_of(pairs)),
+        **pool_figures.ratios(rounds, SHARED, SEPARATE),
         "erlang_c_error": error(predicted_ms, seen_ms),
         "ideal_error": error(ideal[SHARED], seen_ms),
         "queue_delay_ms": {name: round(float(np.mean(each)), 3) for name, each in delays.items()},
@@ -133,9 +135,8 @@ def told(rounds: Sequence[Round], shape: Shape) -> dict[str, Any]:
         "utilisation_seen": round(utilisation, 3),
         "service_ms_seen": round(service_s * 1000, 3),
         "way_ms": round(min(smallest_ms(each[SHARED]) for each in rounds), 3),
-        "rounds": len(rounds),
-        "levels_ms": pool_arms.levels_ms(rounds),
-        "left_late_ms_p99": pool_arms.left_late_ms(rounds),
+        "levels_ms": pool_figures.levels_ms(rounds),
+        **pool_figures.quietness(taken, rounds),
     }
 
 
@@ -161,12 +162,12 @@ def mean_service_s(rounds: Sequence[Round], arm: str) -> float:
     return busy_ns / 1e9 / max(1, sum(last.executed - first.executed for first, last in ends))
 
 
-def ideal_ms(shape: Shape, service_s: float) -> dict[str, float]:
-    """The mean waits of the rounds' own arrivals in ideal queues, whose servers need for a chunk
+def ideal_ms(shape: Shape, service_s: float, numbers: Sequence[int]) -> dict[str, float]:
+    """The mean waits of these rounds' own arrivals in ideal queues, whose servers need for a chunk
     what it waits for, and besides that as long as was seen."""
     whole_s = shape.settle_s + shape.count_s
     waits: dict[str, list[float]] = {SEPARATE: [], SHARED: [], "one_dispatcher": []}
-    for number in range(shape.rounds):
+    for number in numbers:
         times_s = arrivals.poisson(shape.rate_per_s, whole_s, seed=number)
         asked_s = service_us(len(times_s), number) / 1e6
         work_s = asked_s + max(0.0, service_s - float(asked_s.mean()))
@@ -185,11 +186,11 @@ def ideal_ms(shape: Shape, service_s: float) -> dict[str, float]:
 
 
 def table(result: Mapping[str, Any]) -> str:
-    lines = [pool_arms.ratio_head("utilisation", "mean delay, ms: separate → shared, Erlang C")]
+    lines = [pool_figures.ratio_head("utilisation", "mean delay, ms: separate → shared, Erlang C")]
     for name, each in result["utilisations"].items():
         delay = each["queue_delay_ms"]
         lines.append(
-            pool_arms.ratio_line(
+            pool_figures.ratio_line(
                 name, each, f"{delay[SEPARATE]} → {delay[SHARED]}, {each['erlang_c_ms']}"
             )
         )

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from benchmarks import adaptive_timeout, hone, load_balancing, pool_arms, shared_queue
+from benchmarks import adaptive_timeout, hone, load_balancing, pool_figures, shared_queue
 from benchmarks.pool_arms import Arm, Round, Shape
 from techniques.pool.plan import Plan
 from techniques.pool.policies import POLICIES
@@ -79,7 +79,7 @@ def test_adaptive_timeout_has_the_keys_that_were_asked_for(monkeypatch: pytest.M
         "measured",
         lambda case, shape, quick: made_rounds(case.arms, {"default": 2.0}),
     )
-    monkeypatch.setattr(pool_arms, "machine", lambda load_before: {})
+    monkeypatch.setattr(pool_figures, "machine", lambda load_before: {})
     result = adaptive_timeout.run(quick=True)
     json.dumps(result)
     assert {"p90_ratio", "p99_ratio", "p999_ratio", "cost", "peers", "topologies"} < set(result)
@@ -122,7 +122,7 @@ def test_an_error_is_relative_to_what_was_predicted() -> None:
 
 def test_ideal_queues_get_the_arrivals_that_the_pool_got() -> None:
     shape = Shape(rate_per_s=312, settle_s=0.0, count_s=30.0, rounds=2)
-    ideal = shared_queue.ideal_ms(shape, shared_queue.SERVICE_S)
+    ideal = shared_queue.ideal_ms(shape, shared_queue.SERVICE_S, [0, 1])
     assert 2 < ideal["shared"] < 0.6 * ideal["separate"]
     chunks = shared_queue.costly(len(arrivals.poisson(312, 30.0, seed=1)), 1)
     costs_us = [chunk.column(COST)[0].as_py() for chunk in chunks]
