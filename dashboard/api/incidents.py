@@ -30,6 +30,7 @@ class AdviceOut(Schema):
     why: str
     line: str
     price: str
+    needs_restart: bool
 
 
 class IncidentOut(Schema):
