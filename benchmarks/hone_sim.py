@@ -7,10 +7,11 @@ each headline is a repetition's best, the median of all repetitions, with the ra
 of them are.
 
 - `max_backlog_reduction`: of the largest backlog of any queue in any slot.
-- `mean_delay_reduction`: of the tuples' mean queueing delay; `mean_delay_reduction_by_queues` is
-  the best over the numbers of queues alone, for which the paper has a claim of its own.
+- `mean_delay_reduction`: of the tuples' mean queueing delay.
 - `jain_improvement`: Jain's index under largest backlog first by that under round robin, the best
   of all settings and sampled slots. With ten queues no more than 10 is possible.
+- `…_by_queues`: the best over the numbers of queues alone, for which the paper has claims of its
+  own.
 - `next_waiting`: the same three against a round robin that skips empty queues, which the paper does
   not have.
 
@@ -34,6 +35,7 @@ PAPER = {
     "mean_delay_reduction": 0.898,
     "mean_delay_reduction_by_queues": 0.701,
     "jain_improvement": 10,
+    "jain_improvement_by_queues": 1.9,
 }
 QUICK_REPETITIONS, FULL_REPETITIONS = 10, 100
 # As many repetitions are simulated at once; those of a hundred queues take 80 MB.
@@ -65,6 +67,7 @@ def run(quick: bool) -> Mapping[str, object]:
     return {
         **headlines(everything, TURNS),
         **keys("mean_delay_reduction_by_queues", best(by_queues, TURNS, mean_delay_reduction)),
+        **keys("jain_improvement_by_queues", best(by_queues, TURNS, jain_improvement)),
         "paper": PAPER,
         NEXT_WAITING: headlines(everything, NEXT_WAITING),
         "by_rate": [shown(*each) for each in zip(BY_RATE, by_rate, strict=True)],
@@ -124,7 +127,9 @@ def headlines(settings: Sequence[Outcomes], baseline: str) -> dict[str, float]:
 
 def best(settings: Sequence[Outcomes], baseline: str, gain: Gain) -> Floats:
     """Returns the best of all settings in each repetition: the paper's "up to"."""
-    return np.max([gain(each[LARGEST], each[baseline]) for each in settings], axis=0)
+    gains = np.array([gain(each[LARGEST], each[baseline]) for each in settings])
+    highest: Floats = gains.max(axis=0)
+    return highest
 
 
 def keys(name: str, repetitions: Floats) -> dict[str, float]:

@@ -114,4 +114,5 @@ def _rank_sum(own: _Chunks, others: _Chunks) -> float:
     wins = float((own.count * below[np.searchsorted(others.ms, own.ms)]).sum())
     n, m = own.total, others.total
     spread = math.sqrt(n * m * (n + m + 1) / 12)
-    return math.erfc((wins - n * m / 2) / spread / math.sqrt(2)) / 2
+    # Beyond this a double says 0, and nothing is certain.
+    return max(1e-300, math.erfc((wins - n * m / 2) / spread / math.sqrt(2)) / 2)

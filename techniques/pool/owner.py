@@ -14,21 +14,16 @@ rule in `techniques.pool.instance`, this makes deadlock impossible.
 import os
 import time
 from dataclasses import dataclass, field
-from typing import NamedTuple, Self
 from uuid import UUID
 
-import pyarrow as pa
-
-from techniques.pool import chunks, replays
+from techniques.pool import chunks, deaths, replays
 from techniques.pool.attachment import Attachment, borrowed, returned
-from techniques.pool.chunks import CHUNK, ERROR, RESULT, Garbled, Head, Part
-from techniques.pool.dispatcher import Given
-from techniques.pool.host.meeting_place import start_failure_path
+from techniques.pool.chunks import CHUNK, ERROR, RESULT, Garbled, Head
+from techniques.pool.kept import Chunk, Done, Kept
 from techniques.pool.messages import Parcel, opened
-from techniques.pool.page import AWAITED_CHUNKS, READY
-from techniques.pool.page_words import InstanceWord, SlotWord
+from techniques.pool.page import AWAITED_CHUNKS
+from techniques.pool.page_words import SlotWord
 from techniques.pool.plan import Plan
-from techniques.pool.policies import SHARED
 from techniques.pool.signals import may_send
 
 # How long to wait for a result before checking on instances and the control word.
@@ -37,55 +32,10 @@ RETRY_S = 0.002
 SOON_S = 0.0005
 # How often to check that the supervisor lives, which costs a read from /proc.
 LOOK_UP_S = 0.1
-MOST_DEATHS = 3
-MOST_START_FAILURES = 2
 
 
 class OperatorFailed(Exception):
     """The user's function raised; its traceback is the message."""
-
-
-class OperatorNotLoaded(Exception):
-    """The user's function could not be loaded on any instance."""
-
-
-class InstancesDied(Exception):
-    """A chunk kills each instance that works on it; endless retries would hang the job silently."""
-
-
-@dataclass(frozen=True)
-class Chunk:
-    """Rows, serialized for the ring."""
-
-    schema_bytes: int
-    parts: tuple[Part, ...]
-    rows: int
-    size: int
-
-    @classmethod
-    def of(cls, batch: pa.RecordBatch) -> Self:
-        schema_bytes, parts = chunks.written(batch)
-        return cls(schema_bytes, tuple(parts), batch.num_rows, chunks.size(parts))
-
-
-class Done(NamedTuple):
-    number: int
-    result: pa.RecordBatch
-    held_bytes: int
-
-
-@dataclass
-class _Kept:
-    """A chunk of this task that is in the pool."""
-
-    chunk: Chunk
-    held_bytes: int
-    given: Given | None = None
-    # Who got the second copy, if there is one and it is not lost.
-    copy: Given | None = None
-    was_replayed: bool = False
-    sent_ns: int = 0
-    deaths: int = 0
 
 
 @dataclass
@@ -96,7 +46,7 @@ class Owner:
     plan: Plan
     query: UUID | None = None
     _hold: Attachment | None = None
-    _kept: dict[int, _Kept] = field(default_factory=dict)
+    _kept: dict[int, Kept] = field(default_factory=dict)
     # Numbers of the chunks to send, for the first time or again.
     _again: list[int] = field(default_factory=list)
     _done: list[Done] = field(default_factory=list)
@@ -135,7 +85,7 @@ class Owner:
         self._hold.chunk += 1
         number = self._hold.chunk
         held_bytes = self._held_for(chunk)
-        self._kept[number] = _Kept(chunk, held_bytes)
+        self._kept[number] = Kept(chunk, held_bytes)
         self._hold.page.await_result(self._hold.slot, number, True)
         self._count(held_bytes)
         self._again.append(number)
@@ -253,7 +203,7 @@ class Owner:
             if not kept.was_replayed and self._send_copy(number, kept):
                 hold.budget.spent()
 
-    def _send_copy(self, number: int, kept: _Kept) -> bool:
+    def _send_copy(self, number: int, kept: Kept) -> bool:
         assert self._hold is not None
         assert kept.given is not None
         parcel = self._parcel(number, kept, copy=1)
@@ -265,7 +215,7 @@ class Owner:
         self._hold.page.words[self._hold.at + SlotWord.REPLAYED] += 1
         return True
 
-    def _parcel(self, number: int, kept: _Kept, copy: int = 0) -> Parcel:
+    def _parcel(self, number: int, kept: Kept, copy: int = 0) -> Parcel:
         assert self._hold is not None
         head = Head(
             number,
@@ -304,71 +254,22 @@ class Owner:
                 return
             self._share_bytes = self._share()
         page = hold.page
-        lives = [page.incarnation(one) for one in range(page.instances)]
+        lives = deaths.lives(page)
         if lives != self._lives:
-            changed = [one for one, life in enumerate(lives) if life != self._lives[one]]
+            died = [one for one, life in enumerate(lives) if life != self._lives[one]]
             self._lives = lives
-            self._after_deaths(changed)
+            deaths.blame(page, hold.slot, self._kept, died)
+            lost = deaths.lost(page, self._kept, died, lives)
+            self._again += [one for one in lost if one not in self._again]
         if not all(page.ready(position) for position in range(page.operators)):
-            self._nobody_comes_up()
-
-    def _after_deaths(self, instances: list[int]) -> None:
-        assert self._hold is not None
-        page, slot = self._hold.page, self._hold.slot
-        first = page.operator(0)
-        for instance in instances:
-            at = page.instance(instance)
-            blamed = self._kept.get(page.words[at + InstanceWord.DIED_CHUNK])
-            if blamed is not None and page.words[at + InstanceWord.DIED_SLOT] == slot + 1:
-                blamed.deaths += 1
-                if blamed.deaths >= MOST_DEATHS:
-                    raise InstancesDied(
-                        f"{MOST_DEATHS} instances of the pool {self.plan.name} died while they "
-                        f"worked on one chunk of {blamed.chunk.rows} rows: see the executor's log"
-                    )
-        # We do not know which operator of the chain has a chunk now. So if an instance of a later
-        # operator died, all chunks are sent again; duplicate results are dropped.
-        # The same holds if one died that may have taken it from the queue that all share.
-        further_on = any(instance not in first for instance in instances)
-        for number, kept in self._kept.items():
-            if kept.given is None:
-                continue
-            left = [one for one in (kept.given, kept.copy) if one and not self._lost(one)]
-            if further_on or not left:
-                if number not in self._again:
-                    self._again.append(number)
-            else:
-                kept.given, kept.copy = left[0], left[1] if len(left) > 1 else None
-
-    def _lost(self, given: Given) -> bool:
-        """Whether the receiver died since; called when one of the instances did."""
-        return given.instance == SHARED or self._lives[given.instance] != given.incarnation
-
-    def _nobody_comes_up(self) -> None:
-        assert self._hold is not None
-        page = self._hold.page
-        for position in range(page.operators):
-            states = [page.words[page.instance(one)] for one in page.operator(position)]
-            failed = [
-                one
-                for one in page.operator(position)
-                if page.words[page.instance(one, InstanceWord.START_FAILURES)]
-                >= MOST_START_FAILURES
-            ]
-            if READY not in states and failed:
-                try:
-                    why = start_failure_path(self._hold.where, failed[0]).read_text()
-                except OSError:
-                    continue
-                name = page.operator_name(position)
-                raise OperatorNotLoaded(f"the operator {name} could not be loaded:\n{why}")
+            deaths.nobody_comes_up(page, hold.where)
 
     def _enter(self, message_bytes: int) -> None:
         self._hold = borrowed(self.application, self.plan, message_bytes)
         self._hold.used()
         page = self._hold.page
         page.use_for(self._hold.slot, self.query)
-        self._lives = [page.incarnation(one) for one in range(page.instances)]
+        self._lives = deaths.lives(page)
         self._share_bytes = self._share()
 
     def _change_pool(self) -> None:
@@ -382,7 +283,7 @@ class Owner:
         self._hold.chunk = chunk
         page = self._hold.page
         page.use_for(self._hold.slot, self.query)
-        self._lives = [page.incarnation(one) for one in range(page.instances)]
+        self._lives = deaths.lives(page)
         self._share_bytes = self._share()
         self._again = list(self._kept)
         for number in self._kept:

@@ -10,7 +10,8 @@ from uuid import UUID
 import pyarrow as pa
 
 from techniques.pool import chunks
-from techniques.pool.owner import LOOK_S, Chunk, Done, Owner
+from techniques.pool.kept import Chunk, Done
+from techniques.pool.owner import LOOK_S, Owner
 from techniques.pool.plan import Plan
 
 

@@ -71,6 +71,6 @@ def test_a_run_has_the_promised_keys_and_is_json(result: dict[str, Any]) -> None
 
 def test_the_table_has_the_papers_claims_beside(result: dict[str, Any]) -> None:
     shown = hone_sim.table(result)
-    assert all(str(claim) in shown for claim in (0.833, 0.898, 0.701, 10))
+    assert all(str(claim) in shown for claim in (0.833, 0.898, 0.701, 10, 1.9))
     assert "by_rate" not in shown
-    assert len(shown.splitlines()) == 1 + 4 + (2 + 2) + (2 + 1)
+    assert len(shown.splitlines()) == 1 + 5 + (2 + 2) + (2 + 1)

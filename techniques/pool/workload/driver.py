@@ -24,8 +24,9 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from techniques.pool import attachment, control
+from techniques.pool.kept import Chunk
 from techniques.pool.on_spark import made
-from techniques.pool.owner import LOOK_S, Chunk, Owner
+from techniques.pool.owner import LOOK_S, Owner
 from techniques.pool.plan import Operator, Plan
 from techniques.pool.policies import BASELINE, POLICIES
 from techniques.pool.workload import arrivals

@@ -79,7 +79,7 @@ def test_selecting_by_hand_slot_by_slot() -> None:
 
 
 def test_the_best_is_found_among_all_ways_to_select() -> None:
-    slots = [(1, 2, 0), (0, 1, 2), (2, 0, 1), (1, 1, 1)]
+    slots: Slots = [(1, 2, 0), (0, 1, 2), (2, 0, 1), (1, 1, 1)]
     peaks = []
     for way in product(range(3), repeat=len(slots)):
         held, highest = [0, 0, 0], 0

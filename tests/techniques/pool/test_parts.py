@@ -13,8 +13,20 @@ from collectors.formats import buckets
 from techniques.pool import chunks
 from techniques.pool.chunks import Garbled, Head
 from techniques.pool.on_spark import made
-from techniques.pool.page import BUCKETS, MAX_US, MOST_SLOTS, READY, Page, WrongPage, bucket_of
+from techniques.pool.page import (
+    AWAITED_CHUNKS,
+    BUCKETS,
+    MAX_US,
+    MOST_SLOTS,
+    READY,
+    RECORDED,
+    Page,
+    WrongPage,
+    bucket_of,
+)
+from techniques.pool.page_words import SlotWord
 from techniques.pool.plan import Plan
+from techniques.pool.settings import SETTINGS, checked
 from techniques.pool.workload import arrivals, heterogeneity
 from techniques.pool.workload.topologies import TOPOLOGIES, Topology
 from tests.techniques.pool import operators
@@ -32,19 +44,73 @@ def test_the_page_is_laid_out_as_its_docstring_says(tmp_path: Path) -> None:
     page.count_latency(1, 100)
     raw = np.fromfile(path, dtype="<u8")
     assert bytes(raw[:1].tobytes()) == b"CurtailP"
-    assert raw[[1, 7, 8, 9, 11]].tolist() == [2, 2, 3, MOST_SLOTS, 4096]
+    assert raw[[1, 7, 8, 9, 11]].tolist() == [3, 2, 3, MOST_SLOTS, 4096]
+    assert raw[16 : 16 + len(SETTINGS)].tolist() == [each.default for each in SETTINGS]
     # Operators follow the header; their names are text.
     assert raw[[64, 65, 72, 73]].tolist() == [0, 2, 2, 1]
     assert raw[66:71].tobytes().rstrip(b"\0") == b"act"
-    # Instances: 32 words, tasks and 3 instances to take from, buckets of half a word.
-    size = 32 + 4 + BUCKETS // 2
+    # Instances: 32 words, tasks and 3 instances to take from, 3 weights, buckets of half a word.
+    size = 32 + 4 + 3 + BUCKETS // 2
     second = 64 + 2 * 8 + size
     assert raw[second] == READY
     assert raw[second + 32] == 7
-    assert raw[second + 36 :].view("<u4")[bucket_of(100)] == 1
-    assert len(raw) == 64 + 2 * 8 + 3 * size + MOST_SLOTS * 16
+    assert raw[second + 39 :].view("<u4")[bucket_of(100)] == 1
+    assert len(raw) == 64 + 2 * 8 + 3 * size + MOST_SLOTS * (24 + 3 * 64)
     assert page.operator_name(1) == "add_one"
     assert [list(page.operator(one)) for one in (0, 1)] == [[0, 1], [2]]
+    page.close()
+
+
+def test_a_task_says_of_each_chunk_whether_it_waits_for_it(tmp_path: Path) -> None:
+    page = Page.create(str(tmp_path / "page"), plan(), ring_bytes=4096)
+    page.words[page.slot(3, SlotWord.PID)] = 1
+    page.words[page.slot(3, SlotWord.GENERATION)] = 7
+    for chunk in (63, 64, AWAITED_CHUNKS):
+        page.await_result(3, chunk, True)
+    assert [page.is_awaited(3, 7, chunk) for chunk in (62, 63, 64, 65)] == [
+        False,
+        True,
+        True,
+        False,
+    ]
+    # Numbers come again: a task has no two chunks in the pool that are so far apart.
+    assert page.is_awaited(3, 7, 0)
+    assert not page.is_awaited(3, 6, 63)
+    page.await_result(3, 63, False)
+    assert not page.is_awaited(3, 7, 63)
+    assert page.is_awaited(3, 7, 64)
+    page.words[page.slot(3, SlotWord.PID)] = 0
+    assert not page.is_awaited(3, 7, 64)
+    page.close()
+
+
+@given(st.lists(st.integers(0, MAX_US), max_size=200), st.integers(0, 200))
+@settings(max_examples=30)
+def test_the_last_latencies_of_a_task_are_read_once_in_their_order(
+    tmp_path_factory: pytest.TempPathFactory, latencies_us: list[int], looked_after: int
+) -> None:
+    page = Page.create(str(tmp_path_factory.mktemp("page") / "page"), plan(), ring_bytes=4096)
+    first, second = latencies_us[:looked_after], latencies_us[looked_after:]
+    for latency_us in first:
+        page.record(0, latency_us)
+    count, found = page.recorded(0, 0)
+    assert (count, found) == (len(first), first[-RECORDED:])
+    for latency_us in second:
+        page.record(0, latency_us)
+    assert page.recorded(0, count) == (len(latencies_us), second[-RECORDED:])
+    page.close()
+
+
+def test_a_setting_out_of_its_bounds_is_refused_and_nothing_is_changed(tmp_path: Path) -> None:
+    page = Page.create(str(tmp_path / "page"), plan(), ring_bytes=4096)
+    before = page.control
+    with pytest.raises(ValueError, match="replay_budget must be between 0 and 10000, not 10001"):
+        page.steer(0, tau_ms=80, replay_budget=10_001)
+    with pytest.raises(ValueError, match="a pool has no setting 'tau'"):
+        page.steer(0, tau=80)
+    assert page.control == before
+    assert [page.setting(at) for at in range(len(SETTINGS))] == [one.default for one in SETTINGS]
+    assert checked("tau_ms", 10_000) == len(SETTINGS) - 1
     page.close()
 
 

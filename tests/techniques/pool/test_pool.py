@@ -17,10 +17,11 @@ import pyarrow as pa
 import pytest
 
 from techniques.pool import attachment, control
+from techniques.pool.deaths import InstancesDied, OperatorNotLoaded
 from techniques.pool.host.identity import Process
 from techniques.pool.host.meeting_place import PREFIX, YOUNG_S, Meeting, sweep
 from techniques.pool.on_spark import made
-from techniques.pool.owner import InstancesDied, OperatorFailed, OperatorNotLoaded
+from techniques.pool.owner import OperatorFailed
 from techniques.pool.page import INSTANCE_WORDS, Page
 from techniques.pool.page_words import HeaderWord, InstanceWord, SlotWord
 from techniques.pool.plan import Operator

@@ -19,6 +19,7 @@ const HEARD_MS = 3000;
 const EVERY_WITHOUT_MS = 60_000;
 // One click is meant to be enough: more than these wait behind a heading.
 const FEW_OPTIONS = 4;
+const OTHERS = "others";
 
 const WHAT_WILL_CHANGE = {
   off: ["Curtail undoes what this technique changed in the running job and leaves it alone from then on."],
@@ -132,10 +133,17 @@ export class Techniques {
     this.onCards(items);
     const focused = this.list.contains(document.activeElement) ? document.activeElement.dataset.of : null;
     const unfolded = new Set([...this.list.querySelectorAll("details[open]")].map(({ dataset }) => dataset.of));
-    this.list.replaceChildren(
-      ...items.map((item) =>
+    const cards = new Map(
+      items.map((item) => [
+        item.name,
         card(item, { zone: this.zone(), nowMs: this.nowMs(), unfolded, advises: this.advises, onMode: (mode) => this.#change(item, mode) }),
-      ),
+      ]),
+    );
+    const unfit = unfitTogether(items);
+    const open = unfolded.has(OTHERS) || unfit.some(({ name }) => `technique-${name}` === this.wanted);
+    this.list.replaceChildren(
+      ...items.filter((item) => !unfit.includes(item)).map(({ name }) => cards.get(name)),
+      ...others(unfit, unfit.map(({ name }) => cards.get(name)), open),
     );
     if (focused) this.list.querySelector(`[data-of="${CSS.escape(focused)}"]`)?.focus();
     if (this.wanted) document.getElementById(this.wanted)?.scrollIntoView();
@@ -200,6 +208,25 @@ export class Techniques {
     this.#items = this.#items.map((known) => (known.name === item.name ? item : known));
     this.render();
   }
+}
+
+/** Techniques that are off and do not fit for one and the same reason: one line is enough for them. */
+export function unfitTogether(items) {
+  const unfit = items.filter(({ mode, conditions: { hold } }) => mode === "off" && hold === false);
+  return unfit.filter(({ conditions: { why } }) => unfit.filter((other) => other.conditions.why === why).length > 1);
+}
+
+function others(items, cards, open) {
+  if (items.length === 0) return [];
+  const said = `${items.length} more do not fit this job now`;
+  return [
+    element(
+      "details",
+      { class: "card-others", "data-of": OTHERS, open },
+      element("summary", {}, element("strong", {}, said), `: ${items[0].conditions.why}`),
+      element("div", { class: "cards" }, ...cards),
+    ),
+  ];
 }
 
 export function changedMeanwhile({ mode, by, since_ms }, nowMs) {
