@@ -40,7 +40,7 @@ DEFAULT, ADAPTIVE, HEDGE = "default", "adaptive", "hedge"
 EXCLAMATION, PAGE_LOAD, PROCESSING, HANGS = "exclamation", "page_load", "processing", "hangs"
 INSTANCES = 5
 WAIT_US = 1_500
-RATE_PER_S = 400
+RATE_PER_S = 300
 HANGS_BUDGET = 300  # in 1/100 % of chunks
 
 

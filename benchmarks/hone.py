@@ -28,7 +28,7 @@ from benchmarks import pool_arms
 from benchmarks.pool_arms import Arm, Load, Round, Shape
 from benchmarks.ratios import Interval, ratio_of
 from techniques.pool.on_spark import made
-from techniques.pool.plan import Plan
+from techniques.pool.plan import Operator, Plan
 from techniques.pool.workload import driver
 from techniques.pool.workload.heterogeneity import spend
 from techniques.pool.workload.topologies import LONGEST_SENTENCE, TOPOLOGIES, count, split
@@ -114,7 +114,7 @@ def rates_per_s() -> tuple[int, ...]:
 
 
 def planned() -> Plan:
-    operators = [PaddedSplit(), SlowCount()]
+    operators: list[Operator] = [PaddedSplit(), SlowCount()]
     return made(operators, instances=INSTANCES, name="word-count", window=1024)
 
 
@@ -174,16 +174,17 @@ def table(result: Mapping[str, Any]) -> str:
     lines = [f"{'sentences/s':<14}{'τ, ms':<16}{'mean latency, τ / off':<28}{'waiting':>8}"]
     for rate, by_tau in result["mean_latency_ratio"].items():
         for tau, ratio in by_tau.items():
-            bounds = (result[f"mean_latency_ratio_{end}"][rate][tau] for end in ("low", "high"))
-            lines.append(_line(rate, tau, ratio, *bounds, result["waiting"][rate][tau]))
+            low, high = (result[f"mean_latency_ratio_{end}"][rate][tau] for end in ("low", "high"))
+            lines.append(_line(rate, tau, (ratio, low, high), result["waiting"][rate][tau]))
         for name, each in result["peers"][rate].items():
-            found = (each[f"mean_latency_ratio{end}"] for end in ("", "_low", "_high"))
-            lines.append(_line(rate, name, *found, result["waiting"][rate][name]))
+            mean, low, high = (each[f"mean_latency_ratio{end}"] for end in ("", "_low", "_high"))
+            lines.append(_line(rate, name, (mean, low, high), result["waiting"][rate][name]))
     return "\n".join(lines)
 
 
 def _line(
-    rate: str, name: str, ratio: float, low: float | None, high: float | None, waits: float
+    rate: str, name: str, ratio: tuple[float, float | None, float | None], waits: float
 ) -> str:
-    shown = f"{ratio}" + (f" ({low} to {high})" if low is not None else "")
+    mean, low, high = ratio
+    shown = f"{mean}" + (f" ({low} to {high})" if low is not None else "")
     return f"{rate:<14}{name:<16}{shown:<28}{waits:>8}"

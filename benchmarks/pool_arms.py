@@ -225,7 +225,7 @@ class Load:
             try:
                 return driver.drive(
                     self._plan,
-                    [chunks[at] for at in own],
+                    [chunks[at] for at in own.tolist()],
                     times_s[own],
                     self._application,
                     column=self._began_column,

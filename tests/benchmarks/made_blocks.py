@@ -1,19 +1,20 @@
 """Blocks of latencies as a benchmark would have measured them, for tests without a pool."""
 
+from typing import Any
+
 import numpy as np
 
-from benchmarks.pool_arms import Block, Sample
+from benchmarks.pool_arms import Block, Floats, Sample
 
 SETTLE_S = 1.0
 
 
-def sample(at_s: float, **known: object) -> Sample:
-    empty = Sample(at_s, 0, 0, 0, 0, 0, 0, 0, ())
-    return empty._replace(**known)
+def sample(at_s: float, **known: Any) -> Sample:
+    return Sample(at_s, 0, 0, 0, 0, 0, 0, 0, ())._replace(**known)
 
 
 def block(
-    latency_ms: list[float] | np.ndarray,
+    latency_ms: list[float] | Floats,
     samples: tuple[Sample, ...] = (),
     waited_ms: list[float] | None = None,
     late_ms: float = 0.1,

@@ -2,12 +2,13 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
-from benchmarks import adaptive_timeout, hone, load_balancing, shared_queue
+from benchmarks import adaptive_timeout, hone, load_balancing, pool_arms, shared_queue
 from benchmarks.pool_arms import Arm, Round, Shape
 from techniques.pool.plan import Plan
 from techniques.pool.policies import POLICIES
@@ -78,7 +79,7 @@ def test_adaptive_timeout_has_the_keys_that_were_asked_for(monkeypatch: pytest.M
         "measured",
         lambda case, shape, quick: made_rounds(case.arms, {"default": 2.0}),
     )
-    monkeypatch.setattr(adaptive_timeout.pool_arms, "machine", lambda load_before: {})
+    monkeypatch.setattr(pool_arms, "machine", lambda load_before: {})
     result = adaptive_timeout.run(quick=True)
     json.dumps(result)
     assert {"p90_ratio", "p99_ratio", "p999_ratio", "cost", "peers", "topologies"} < set(result)
@@ -92,9 +93,9 @@ def test_adaptive_timeout_has_the_keys_that_were_asked_for(monkeypatch: pytest.M
     assert "4.00%" in shown
 
 
-def test_instances_stand_still_for_the_share_that_was_said(tmp_path: object) -> None:
+def test_instances_stand_still_for_the_share_that_was_said(tmp_path: Path) -> None:
     for standing in (adaptive_timeout.OFTEN, adaptive_timeout.RARELY):
-        pauses = standing.pauses(adaptive_timeout.Path(str(tmp_path)) / "pauses")
+        pauses = standing.pauses(tmp_path / "pauses")
         assert pauses.share == pytest.approx(standing.share)
 
 
