@@ -66,13 +66,14 @@ class Technique:
 
 @dataclass(frozen=True)
 class Advice:
-    """What an expert on Spark would do before using a technique. `line` is the setting to copy,
-    `price` what it costs, in words that follow "The price:"."""
+    """What an expert would do before using a technique. `line` is what to copy, `price` what it
+    costs, in words that follow "The price:"."""
 
     title: str
     why: str
     line: str
     price: str
+    needs_restart: bool = True
 
 
 @dataclass(frozen=True)

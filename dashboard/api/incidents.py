@@ -30,6 +30,7 @@ class AdviceOut(Schema):
     why: str
     line: str
     price: str
+    needs_restart: bool = True  # incidents from before it was said
 
 
 class IncidentOut(Schema):

@@ -61,6 +61,7 @@ def better(technique: str, condition: Condition, measured: Table = MEASURED) -> 
         ),
         line=f"{best.technique}: act" + (f", {chosen}" if chosen else ""),
         price=best.price,
+        needs_restart=False,
     )
 
 

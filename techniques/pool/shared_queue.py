@@ -10,9 +10,11 @@ import fcntl
 import os
 import select
 import time
+from collections.abc import Mapping
 from contextlib import suppress
 
 from techniques.pool.messages import Parcel
+from techniques.pool.osrbuffer.compiled import Entry
 from techniques.pool.osrbuffer.ring import Ring
 
 TOKENS, LOCK = ".tokens", ".turn"
@@ -24,8 +26,9 @@ TRY_AGAIN_S = 0.0002
 class SharedQueue:
     """One process's access to the queue; many may send and many may take."""
 
-    def __init__(self, path: str) -> None:
-        self._ring = Ring.attach(path)
+    def __init__(self, path: str, code: Mapping[str, Entry] | None = None) -> None:
+        """`code` is another build of the ring's protocol, for tests."""
+        self._ring = Ring(path, code)
         self._path = path
         self._tokens = os.open(path + TOKENS, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
         self._turn = -1
@@ -55,7 +58,8 @@ class SharedQueue:
             self._sleeper().poll(timeout_s)
         with suppress(BlockingIOError):
             os.read(self._tokens, 1)
-        if not self._ring.depth() or not self._begin_turn():
+        # Whatever its depth: one who died in the middle of its turn may have left it looking empty.
+        if not self._begin_turn():
             return None
         try:
             self._ring.take_turn()

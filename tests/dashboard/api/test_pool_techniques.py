@@ -63,11 +63,11 @@ def test_it_is_switched_on_and_off_and_the_job_is_told(
     response = put(operator, f"{CARDS}/{name}")
     assert response.status_code == 200
     assert (response.json()["mode"], response.json()["state"]) == ("act", "asked")
-    told = control.decode(world.store.controls[ANNOUNCEMENT.job_id])
-    assert told.techniques[name].mode == "act"
+    assert control.decode(world.store.controls[ANNOUNCEMENT.job_id]).version == 1
 
     response = put(operator, f"{CARDS}/{name}", mode="off", version=1)
     assert (response.status_code, response.json()["mode"]) == (200, "off")
+    assert control.decode(world.store.controls[ANNOUNCEMENT.job_id]).version == 2
 
 
 @pytest.mark.parametrize(
@@ -88,10 +88,10 @@ def test_an_option_out_of_bounds_is_refused_with_the_bound(
     assert not TechniqueSetting.objects.exists()
 
 
-def decided(operator: Client, world: World, name: str) -> dict[str, Any]:
+def decided(world: World, name: str) -> dict[str, Any]:
     """The settings of the controller's decision, once an operator has switched to act."""
     world.technique = name
-    assert put(operator, f"{CARDS}/{name}").status_code == 200
+    world.switch("act")
     world.pass_s(5)
     world.round()
     [settings] = world.decided()
@@ -102,7 +102,7 @@ def decided(operator: Client, world: World, name: str) -> dict[str, Any]:
 def test_a_job_without_a_pool_is_refused_with_the_line_of_code_that_would_change_that(
     operator: Client, world: World, name: str
 ) -> None:
-    settings = decided(operator, world, name)
+    settings = decided(world, name)
     # As its driver does with the decision.
     with pytest.raises(Refused) as refused:
         registry().realizer(name).orders(settings, JobFacts("query", "run"))
@@ -118,10 +118,8 @@ def test_a_job_without_a_pool_is_refused_with_the_line_of_code_that_would_change
 
 
 @every_technique
-def test_of_a_pool_it_claims_the_dispatch_because_each_works_alone(
-    operator: Client, world: World, name: str
-) -> None:
-    settings = decided(operator, world, name)
+def test_of_a_pool_it_claims_the_dispatch_because_each_works_alone(world: World, name: str) -> None:
+    settings = decided(world, name)
     facts = JobFacts("query", "run", pools=(PoolFacts("scores", "node-a", ("score",), (0, 0)),))
     [order] = registry().realizer(name).orders(settings, facts)
     assert (order.lever, order.to.host, order.to.pool) == (POOL, "node-a", "scores")

@@ -1,12 +1,12 @@
 /** The text beside the card of the technique that helps against an incident, or in its place. */
 
 import { element } from "../core/dom.js";
-import { advice } from "../technique/advice.js";
+import { advice, otherwise } from "../technique/advice.js";
 
 /** The advice on what to do first, if any, then the text about the technique. */
 export function remedy(technique, cards, first = null) {
   if (!first) return beside(technique, cards);
-  const then = cards?.length ? [element("p", { class: "then" }, "If it cannot restart now, this acts on the running job:")] : beside(technique, cards);
+  const then = cards?.length ? [element("p", { class: "then" }, otherwise(first))] : beside(technique, cards);
   return [advice(first), ...then];
 }
 

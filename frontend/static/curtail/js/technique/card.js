@@ -1,6 +1,6 @@
 /** One technique as a card: what it does, whether it fits, its switch, what it did and what came of it. */
 
-import { advice } from "./advice.js";
+import { advice, otherwise } from "./advice.js";
 import { mayOperate } from "../core/role.js";
 import { element } from "../core/dom.js";
 import { age, count, duration, text } from "../core/format.js";
@@ -18,7 +18,7 @@ export function card(item, { zone, nowMs, unfolded, onMode, advises = true }) {
     { class: "card", id: `technique-${item.name}`, "data-state": item.state, "data-mode": item.mode, "aria-labelledby": `${item.name}-title` },
     element("div", { class: "card-head" }, element("h3", { id: `${item.name}-title` }, item.title), first ? null : modes(item, onMode)),
     first ? advice(first) : null,
-    first ? element("div", { class: "card-head" }, element("p", {}, "If it cannot restart now, this acts on the running job:"), modes(item, onMode)) : null,
+    first ? element("div", { class: "card-head" }, element("p", {}, otherwise(first)), modes(item, onMode)) : null,
     element("p", {}, item.sentence),
     state(item, nowMs),
     failure(item),
