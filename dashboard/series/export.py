@@ -20,6 +20,8 @@ POOL_COLUMNS = {
     "pool_queued_chunks": "queued",
     "pool_busy_percent": "busy",
     "pool_p99_ms": "p99",
+    "pool_outgoing_chunks": "parked",
+    "pool_weight_percent": "weight",
 }
 
 

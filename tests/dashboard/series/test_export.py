@@ -82,7 +82,13 @@ def test_a_host_with_a_comma_stays_one_column() -> None:
 
 def test_every_instance_of_a_pool_has_its_columns() -> None:
     worked = InstanceSample(
-        0, InstanceState.READY, queued=3, busy_us=25_000, latency=Histogram.of([30_000])
+        0,
+        InstanceState.READY,
+        queued=3,
+        busy_us=25_000,
+        latency=Histogram.of([30_000]),
+        parked=7,
+        weight=4_000,
     )
     idle = InstanceSample(0, InstanceState.READY)
     pool = PoolSample("scores", "node-a", 0, ("score",), (idle, worked))
@@ -94,3 +100,5 @@ def test_every_instance_of_a_pool_has_its_columns() -> None:
     assert [bottom[f"{name}score-0"] for name in names] == ["0", "0.0", ""]
     assert [bottom[f"{name}score-1"] for name in names[:2]] == ["3", "50.0"]
     assert abs(float(bottom[f"{names[2]}score-1"]) - 30) < 0.3
+    assert bottom["pool_outgoing_chunks/scores@node-a/score-1"] == "7"
+    assert float(bottom["pool_weight_percent/scores@node-a/score-1"]) == 40
