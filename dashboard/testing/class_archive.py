@@ -2,8 +2,9 @@
 
 The JVM maps what is in such a file (class-data sharing) instead of reading, checking and linking
 some ten thousand classes from jars again. It is made once per Spark and Java, from what a small
-streaming query loads, and lies in the user's cache folder. Where it does not fit, the JVM ignores
-it. `python -m dashboard.testing.class_archive FILE` is the query whose classes are kept.
+streaming query loads, and lies in the user's cache folder. It fits JVMs whose class path begins as
+that query's did: with the probe, as in every session that Curtail looks at. Others ignore it.
+`python -m dashboard.testing.class_archive FILE` is the query whose classes are kept.
 """
 
 import hashlib
@@ -15,6 +16,7 @@ import tempfile
 import time
 from pathlib import Path
 
+from collectors.spark.build import probe_jar
 from dashboard.cli.programs import same_python
 
 BATCHES = 3
@@ -59,7 +61,7 @@ def _fingerprint() -> str:
 
     java = shutil.which("java", path=_java_path())
     version = subprocess.run([java or "java", "-version"], capture_output=True).stderr
-    text = f"{pyspark.__version__} {pyspark.__file__} {java}".encode() + version
+    text = f"{probe_jar()} {pyspark.__version__} {pyspark.__file__} {java}".encode() + version
     return hashlib.sha256(text).hexdigest()[:16]
 
 
@@ -75,6 +77,7 @@ def _query(archive: str) -> None:
 
     options = {
         "spark.driver.extraJavaOptions": f"-XX:ArchiveClassesAtExit={archive} {SILENT}",
+        "spark.driver.extraClassPath": str(probe_jar()),
         "spark.sql.shuffle.partitions": "2",
         "spark.sql.streaming.stateStore.providerClass": (
             "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"

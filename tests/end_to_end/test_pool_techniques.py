@@ -53,3 +53,13 @@ def test_it_steers_the_pool_of_the_running_job_and_lets_go(
     expect(page.locator(card)).to_have_attribute("data-state", "off", timeout=PATIENCE_MS)
     expect(rules).to_contain_text(NOTHING_ON, timeout=SOON_MS)
     expect(rules).not_to_contain_text(says, timeout=SOON_MS)
+
+
+def test_what_it_did_to_the_jobs_latency_stands_on_its_card(enriched: str, logged_in: Page) -> None:
+    page, card = logged_in, "#technique-shared_queue"
+    page.goto(enriched)
+    expect(page.locator(card)).to_be_visible(timeout=PATIENCE_MS)
+    switch(page, card, "act", "its chunks wait")
+    effect = page.locator(card).get_by_role("row", name="p99.9")
+    expect(effect).to_contain_text("×", timeout=PATIENCE_MS)
+    switch(page, card, "off", "seen")
