@@ -145,8 +145,15 @@ def test_a_drag_zooms_all_panels_and_pauses_and_a_double_click_follows(
     expect(chart(page)).to_have_attribute("data-state", "paused")
     # A fifth of five minutes: the marks are ten seconds apart in the one axis of all panels.
     expect(page.locator(".xtick text").filter(has_text=":10").first).to_be_attached()
-    page.mouse.dblclick(box["x"] + 600, middle)
-    until_live(live)
+
+    def followed() -> bool:
+        if chart(page).get_attribute("data-state") == "live":
+            return True
+        # Two clicks that a busy machine delivers too far apart are no double click.
+        page.mouse.dblclick(box["x"] + 600, middle)
+        return False
+
+    flow_until(live, followed)
 
 
 def test_a_click_on_a_number_shows_the_window_it_came_from(live: Live, page: Page) -> None:
