@@ -47,7 +47,8 @@ ROUND_S = 0.25
 PATIENCE_S = 1.0
 FIRST_WAIT_S = 0.1
 LONGEST_WAIT_S = 5.0
-AWAITED = (signal.SIGCHLD, signal.SIGTERM, signal.SIGINT)
+ENDING_SIGNALS = (signal.SIGTERM, signal.SIGINT)
+AWAITED = (signal.SIGCHLD, *ENDING_SIGNALS)
 
 
 class Supervisor:
@@ -80,7 +81,8 @@ class Supervisor:
         looked_s = time.monotonic()
         while True:
             found = signal.sigtimedwait(AWAITED, self._signals.wait_s(TICK_S))
-            if found is not None and found.si_signo != signal.SIGCHLD:
+            # Stopped and continued, the wait may end with a signal 0, which nobody sent.
+            if found is not None and found.si_signo in ENDING_SIGNALS:
                 return f"asked to by {signal.Signals(found.si_signo).name}"
             self._bury()
             now_s = time.monotonic()

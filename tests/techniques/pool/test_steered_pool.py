@@ -6,6 +6,7 @@ import os
 import random
 import signal
 import threading
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -13,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from techniques.pool.host.supervisor import TICK_S
 from techniques.pool.page import Page
 from techniques.pool.page_words import HeaderWord, InstanceWord, SlotWord
 from techniques.pool.policies import POLICIES
@@ -260,3 +262,17 @@ def test_senders_go_on_if_nobody_sets_signals_any_more(pool: Driven) -> None:
             once_each(pool, 30)
         finally:
             os.kill(supervisor, signal.SIGCONT)
+
+
+def test_a_supervisor_that_was_stopped_goes_on_with_its_pool(pool: Driven) -> None:
+    supervisor = pool.supervisor()
+    for _ in range(5):
+        os.kill(supervisor.pid, signal.SIGSTOP)
+        # Its wait for signals has to run out meanwhile.
+        time.sleep(2 * TICK_S)
+        os.kill(supervisor.pid, signal.SIGCONT)
+    once_each(pool, 30)
+    with pool.page() as page:
+        beat = page.words[HeaderWord.BEAT]
+        until(lambda: page.words[HeaderWord.BEAT] > beat, PATIENCE_S)
+    assert pool.supervisor() == supervisor
