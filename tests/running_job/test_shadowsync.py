@@ -27,12 +27,12 @@ pytestmark = [
     pytest.mark.browser,
     pytest.mark.spark,
     pytest.mark.quiet,
-    pytest.mark.timeout(420),
+    pytest.mark.timeout(1200),
 ]
 
 SHADOWSYNC = {"scheduled_shadowsync", "statistical_shadowsync"}
 CARD = "#technique-shadowsync"
-PATIENCE_S = 180
+PATIENCE_S = 300
 # Of each stage, to say of its state stores that they are in step or not.
 CYCLES = 2
 INSTANCES = 4
@@ -73,6 +73,14 @@ def known(jammed: Stack, since_ms: int) -> list[Stage]:
 
 
 def in_step(jammed: Stack, since_ms: int, is_wanted: bool) -> bool:
+    """Whether stores are in step, or are not: since then, or in the later half of that time. To get
+    back into step takes some compactions, and on a busy machine these are most there are at first.
+    """
+    later_ms = (since_ms + now_ms()) // 2
+    return any(were_in_step(jammed, start_ms, is_wanted) for start_ms in (since_ms, later_ms))
+
+
+def were_in_step(jammed: Stack, since_ms: int, is_wanted: bool) -> bool:
     """Whether all stages had enough compactions since, and most of them were in step, or were not.
     The first of each store was on its way when the switch was turned."""
     found = known(jammed, since_ms)
