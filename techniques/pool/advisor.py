@@ -1,8 +1,8 @@
 """What measured best for pools in some condition, whatever the papers say of it.
 
 `MEASURED` is all that there is to say, in one place: for each condition the p99 of every arm of the
-benchmark, as a ratio to the pool's own round robin, with its interval. With nothing measured
-nothing is recommended, and the card stands as the paper has it.
+benchmark, as a ratio to the pool's own round robin, with its interval. Where nothing is
+measured, or intervals overlap, nothing is recommended, and the card stands as the paper has it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -38,7 +38,33 @@ class Arm:
 
 Table = Mapping[Condition, Sequence[Arm]]
 
-MEASURED: Table = {}
+_BALANCING = "./curtail bench load-balancing, scenario c"
+_QUEUES = "a look at each instance's queue for every chunk"
+MEASURED: Table = {
+    Condition.UNEVEN: (
+        Arm("latency_balancing", "latency weights", 0.42, 0.21, 0.81, _BALANCING, "none"),
+        Arm(
+            "latency_balancing",
+            "power of two choices",
+            0.47,
+            0.23,
+            0.94,
+            _BALANCING,
+            _QUEUES,
+            {"by": "power-of-two"},
+        ),
+        Arm(
+            "latency_balancing",
+            "the shortest queue",
+            0.42,
+            0.22,
+            0.83,
+            _BALANCING,
+            _QUEUES,
+            {"by": "fewest-queued"},
+        ),
+    ),
+}
 
 
 def better(technique: str, condition: Condition, measured: Table = MEASURED) -> Advice | None:
