@@ -69,9 +69,10 @@ def of_instances(page: Page, word: int) -> list[int]:
 
 def once_each(
     pool: Driven, count: int, note: str = "", asked: dict[int, int] | None = None
-) -> None:
+) -> bool:
+    """Whether every row that is given comes back, and none twice."""
     found = [row["id"] for row in pool.rows([rows(count, asked, note)])]
-    assert sorted(found) == list(range(count))
+    return sorted(found) == list(range(count))
 
 
 # ---- the shared queue ---------------------------------------------------------------------
@@ -80,7 +81,7 @@ def once_each(
 def test_under_a_shared_queue_who_is_free_takes_the_next_chunk(pool: Driven) -> None:
     with steered(pool, "shared-queue") as page:
         before = of_instances(page, InstanceWord.EXECUTED)
-        once_each(pool, 300)
+        assert once_each(pool, 300)
         took = [
             now - then
             for now, then in zip(of_instances(page, InstanceWord.EXECUTED), before, strict=True)
@@ -97,7 +98,7 @@ def test_a_switch_to_the_shared_queue_and_back_loses_and_doubles_nothing(pool: D
         switching.start()
         try:
             for _ in range(3):
-                once_each(pool, 300)
+                assert once_each(pool, 300)
         finally:
             stop.set()
             switching.join()
@@ -116,7 +117,7 @@ def test_an_instance_killed_in_the_middle_of_a_chunk_loses_nothing_under(
 ) -> None:
     with steered(pool, policy, replay=Replay.BLIND, replay_budget=5000):
         died = tmp_path / "died"
-        once_each(pool, 200, str(died), {77: operators.DIE_ONCE})
+        assert once_each(pool, 200, str(died), {77: operators.DIE_ONCE})
         assert died.exists()
 
 
@@ -159,19 +160,19 @@ def test_a_supervisor_killed_while_techniques_are_on_loses_nothing() -> None:
 def test_blind_replication_sends_all_twice_and_emits_each_once(pool: Driven) -> None:
     with steered(pool, replay=Replay.BLIND, replay_budget=10_000) as page:
         taken = sum(of_instances(page, InstanceWord.TAKEN))
-        once_each(pool, 150)
+        assert once_each(pool, 150)
         until(lambda: sum(of_instances(page, InstanceWord.TAKEN)) == taken + 300, PATIENCE_S)
 
 
 def test_a_chunk_that_hangs_is_done_by_another_instance(pool: Driven) -> None:
     with steered(pool, replay=Replay.ADAPTIVE, replay_budget=10_000, replay_period_ms=100) as page:
-        once_each(pool, 60)
+        assert once_each(pool, 60)
         until(lambda: page.words[HeaderWord.TIMEOUT_US], PATIENCE_S)
         won = total(page, SlotWord.WON)
         stopped = pool.pid_of(1)
         os.kill(stopped, signal.SIGSTOP)
         try:
-            once_each(pool, 60)
+            assert once_each(pool, 60)
         finally:
             os.kill(stopped, signal.SIGCONT)
         # Without the second copies the chunks of the stopped instance would have waited for ever.
@@ -182,17 +183,17 @@ def test_a_chunk_that_hangs_is_done_by_another_instance(pool: Driven) -> None:
 
 def test_without_a_budget_nothing_is_replayed(pool: Driven) -> None:
     with steered(pool, replay=Replay.HEDGE, replay_budget=0, replay_period_ms=100) as page:
-        once_each(pool, 100)
+        assert once_each(pool, 100)
         until(lambda: page.words[HeaderWord.TIMEOUT_US], PATIENCE_S)
         before = total(page, SlotWord.REPLAYED)
-        once_each(pool, 100)
+        assert once_each(pool, 100)
         # One was earned before the technique was switched on.
         assert total(page, SlotWord.REPLAYED) - before <= 1
 
 
 def test_switched_off_there_is_no_timeout(pool: Driven) -> None:
     with steered(pool, replay=Replay.ADAPTIVE, replay_period_ms=100) as page:
-        once_each(pool, 30)
+        assert once_each(pool, 30)
         until(lambda: page.words[HeaderWord.TIMEOUT_US], PATIENCE_S)
     with pool.page() as page:
         until(lambda: not page.words[HeaderWord.TIMEOUT_US], PATIENCE_S)
@@ -207,13 +208,13 @@ def test_weights_move_from_the_slow_instance_to_the_fast_ones(pool: Driven) -> N
         share = 10_000 / INSTANCES
 
         def moved() -> bool:
-            once_each(pool, 100)
+            assert once_each(pool, 100)
             weights = [page.words[one] for one in at]
             return weights[SLOW] < share / 2 and all(one >= 100 for one in weights)
 
         until(moved, PATIENCE_S)
     with pool.page() as page:
-        once_each(pool, 30)
+        assert once_each(pool, 30)
         until(lambda: not any(of_instances(page, InstanceWord.WEIGHT)), PATIENCE_S)
 
 
@@ -229,7 +230,7 @@ def test_fresh_queue_lengths_spare_the_slow_instance(policy: str, pool: Driven) 
 
 def test_while_signals_rule_every_row_still_comes_once(chain: Driven) -> None:
     with steered(chain, tau_ms=10):
-        once_each(chain, 300)
+        assert once_each(chain, 300)
 
 
 def test_of_siblings_that_wait_the_one_with_the_largest_backlog_may_send(pool: Driven) -> None:
@@ -253,13 +254,13 @@ def test_of_siblings_that_wait_the_one_with_the_largest_backlog_may_send(pool: D
 
 def test_senders_go_on_if_nobody_sets_signals_any_more(pool: Driven) -> None:
     with steered(pool, tau_ms=10) as page:
-        once_each(pool, 30)
+        assert once_each(pool, 30)
         supervisor = pool.supervisor().pid
         os.kill(supervisor, signal.SIGSTOP)
         try:
             for one in range(INSTANCES):
                 page.words[page.instance(one, InstanceWord.SIGNAL)] = 0
-            once_each(pool, 30)
+            assert once_each(pool, 30)
         finally:
             os.kill(supervisor, signal.SIGCONT)
 
@@ -271,7 +272,7 @@ def test_a_supervisor_that_was_stopped_goes_on_with_its_pool(pool: Driven) -> No
         # Its wait for signals has to run out meanwhile.
         time.sleep(2 * TICK_S)
         os.kill(supervisor.pid, signal.SIGCONT)
-    once_each(pool, 30)
+    assert once_each(pool, 30)
     with pool.page() as page:
         beat = page.words[HeaderWord.BEAT]
         until(lambda: page.words[HeaderWord.BEAT] > beat, PATIENCE_S)
