@@ -142,19 +142,21 @@ def test_a_policy_is_in_force_when_the_lever_has_settled_and_off_sets_it_back(
 
 
 def test_a_switch_is_settled_while_tasks_work_and_while_spark_leaves_one_standing(
-    pool: Driven, lever: Lever
+    pool: Driven, lever: Lever, tmp_path: Path
 ) -> None:
-    slow = rows(100, dict.fromkeys(range(100), operators.SLEEP))
-    results = pool.results([slow] * 4, window=3)
+    go_on = tmp_path / "go-on"
+    slow = rows(1, {0: operators.AWAIT}, note=str(go_on))
+    results = pool.results([rows(1), *[slow] * 6], window=3)
     next(results)
     with pool.page() as page:
         # Nobody asks this task for more, and it has chunks in the pool.
         assert any(page.words[page.slot(one, SlotWord.CHUNKS)] for one in page.holders())
+        go_on.touch()
         lever.held({"policy": "fewest-queued"})
         for _ in range(3):
             next(results)
         assert page.seen_by_all(page.control[0])
-    assert sum(batch.num_rows for batch in results) > 0
+    assert sum(batch.num_rows for batch in results) == 3
 
 
 def test_shares_are_set_by_instance_and_set_back(pool: Driven, lever: Lever) -> None:

@@ -11,7 +11,7 @@ import pyarrow as pa
 from techniques.pool.plan import INSTANCE_VARIABLE
 
 # What a row of `act` asks for.
-NOTHING, RAISE, EXIT, DIE_ONCE, SLEEP, BE_LARGE, NO_BATCH = range(7)
+NOTHING, RAISE, EXIT, DIE_ONCE, SLEEP, BE_LARGE, NO_BATCH, AWAIT = range(8)
 LARGE_BYTES = 8_000_000
 SLEEP_S = 0.004
 
@@ -46,6 +46,9 @@ def act(batch: pa.RecordBatch) -> pa.RecordBatch:
                 os.kill(os.getpid(), signal.SIGKILL)
         elif asked == SLEEP:
             time.sleep(SLEEP_S)
+        elif asked == AWAIT:
+            while not Path(notes[row]).exists():
+                time.sleep(SLEEP_S)
         elif asked == NO_BATCH:
             return batch.to_pylist()
     ids = batch.column("id").to_pylist()
