@@ -117,11 +117,12 @@ class Past:
 
 
 class FigureKind(StrEnum):
-    """Which field of a figure is drawn: `points`, `series` or `bars`."""
+    """Which field of a figure is drawn: `points`, `series`, `bars` or `grid`."""
 
     POINTS = "points"
     LINES = "lines"
     BARS = "bars"
+    GRID = "grid"
 
 
 @dataclass(frozen=True)
@@ -168,9 +169,43 @@ class Bar:
 
 
 @dataclass(frozen=True)
+class Cell:
+    """`value` sets the colour, `size` (0 to 1) the area; `says` is the text of its tooltip."""
+
+    row: int
+    column: int
+    value: float
+    size: float
+    says: str
+
+
+@dataclass(frozen=True)
+class Shift:
+    """What is in a column went from one row to another; `says` is the text of its tooltip."""
+
+    column: int
+    from_row: int
+    to_row: int
+    says: str
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Rows and columns by their labels, cells where there is something, and what moved lately.
+    `sizes` names what the areas stand for, empty if they are all the same."""
+
+    rows: tuple[str, ...]
+    columns: tuple[str, ...]
+    cells: tuple[Cell, ...]
+    shifts: tuple[Shift, ...] = ()
+    sizes: str = ""
+
+
+@dataclass(frozen=True)
 class Figure:
-    """What a card draws, by its kind: points or lines over two axes, with one value of x marked; or
-    bars, whose labels `x` names and whose lengths `y` measures. `weighs` names
+    """What a card draws, by its kind: points or lines over two axes, with one value of x marked;
+    bars, whose labels `x` names and whose lengths `y` measures; or a grid, whose columns `x` names
+    and whose colours `y` measures. `weighs` names
     what the points' weights count. `note` says in words what the figure shows; it is all that is
     shown while there is nothing to draw."""
 
@@ -184,3 +219,4 @@ class Figure:
     note: str = ""
     series: tuple[Series, ...] = ()
     bars: tuple[Bar, ...] = ()
+    grid: Grid | None = None

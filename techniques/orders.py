@@ -12,6 +12,7 @@ from techniques.schema import Settings
 
 # What the probe can move (`collectors/probe`): the names of its levers.
 STATE_STORES, POOL, SPARK_CONF, ECHO = "state-stores", "pool", "spark-conf", "echo"
+STATE_PLACEMENT, TASK_COPIES = "state-placement", "task-copies"
 LEVERS = (ECHO, STATE_STORES, POOL, SPARK_CONF)
 
 
@@ -54,6 +55,7 @@ class Claim:
 # The resources that more than one technique wants.
 PLACEMENT, COMPACTION = Claim("placement of state"), Claim("compaction of state stores")
 SPECULATION = Claim("speculation", of_application=True)
+COPIES = Claim("copies of tasks")
 
 
 def dispatch(host: str, name: str) -> Claim:
@@ -91,13 +93,14 @@ class PoolFacts:
 @dataclass(frozen=True)
 class JobFacts:
     """A running job as its driver knows it now. `partitions` says which executor had the state
-    store of (operator, partition) last."""
+    store of (operator, partition) last; `sink` is what Spark calls the query's sink."""
 
     query_id: str
     run_id: str
     executors: tuple[ExecutorFacts, ...] = ()
     pools: tuple[PoolFacts, ...] = ()
     partitions: Mapping[tuple[int, int], str] = field(default_factory=dict)
+    sink: str = ""
 
 
 class Refused(Exception):

@@ -22,14 +22,18 @@ The format on a job's stream of activities, one entry per window in which some e
       varint    attempt of the stage
       varint    attempt of the task
       varint    locality                 Spark's `TaskLocality`, by its ordinals
-      varint    flags                    1 speculative, 2 successful
+      varint    flags                    1 speculative, 2 successful, 4 uses a state store,
+                                         8 writes to the sink
+              then for each of these tasks (absent in older entries, as above)
+      varint    kind + 1                 the place of its stage among those of its batch
+      varint    waited ms + 1            from the submission of its stage to its launch; 0 = unknown
 
 Spark's operators, partitions and stages are 32-bit integers and byte counts 64-bit ones, and times
 are such that a double holds them: anything beyond is not an activity and raises `Garbled`.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
 
 from collectors.formats.codec import Garbled, Reader, Writer
@@ -50,7 +54,7 @@ class Kind(IntEnum):
 
 
 _KINDS = {kind.value: kind for kind in Kind}
-_SPECULATIVE, _SUCCESSFUL = 1, 2
+_SPECULATIVE, _SUCCESSFUL, _STATEFUL, _RESULT = 1, 2, 4, 8
 # Exclusive upper bounds.
 _INT, _LONG, _TIME_US = 1 << 31, 1 << 63, 1 << 53
 
@@ -65,6 +69,10 @@ class TaskFacts:
     locality: int = 0
     speculative: bool = False
     successful: bool = True
+    stateful: bool = False
+    result: bool = False
+    kind: int | None = None
+    waited_ms: int | None = None
 
 
 @dataclass(frozen=True)
@@ -105,6 +113,9 @@ def encode(activities: Sequence[Activity]) -> bytes:
         out.varint(len(tasks))
         for place, task in tasks:
             _write_task(out, place, task)
+        for _, task in tasks:
+            out.optional(task.kind)
+            out.optional(task.waited_ms)
     return out.bytes()
 
 
@@ -119,9 +130,11 @@ def decode(data: bytes, with_tasks: bool = True) -> tuple[Activity, ...]:
     rows = [_read(reader) for _ in range(reader.varint())]
     if not with_tasks or not reader.left:
         return tuple([Activity(*row) for row in rows])
-    tasks = dict(_read_task(reader) for _ in range(reader.varint()))
+    tasks = dict([_read_task(reader) for _ in range(reader.varint())])
     if max(tasks, default=0) >= max(1, len(rows)):
         raise Garbled(f"task {max(tasks)} of {len(rows)} activities")
+    if reader.left:
+        tasks = {place: _read_stage(reader, task) for place, task in tasks.items()}
     return tuple([Activity(*row, tasks.get(place)) for place, row in enumerate(rows)])
 
 
@@ -157,7 +170,12 @@ def _read(reader: Reader) -> _Row:
 
 
 def _write_task(out: Writer, place: int, task: TaskFacts) -> None:
-    flags = _SPECULATIVE * task.speculative | _SUCCESSFUL * task.successful
+    flags = (
+        _SPECULATIVE * task.speculative
+        | _SUCCESSFUL * task.successful
+        | _STATEFUL * task.stateful
+        | _RESULT * task.result
+    )
     for value in (place, task.stage, task.stage_attempt, task.attempt, task.locality, flags):
         out.varint(value)
 
@@ -174,4 +192,13 @@ def _read_task(reader: Reader) -> tuple[int, TaskFacts]:
         locality,
         bool(flags & _SPECULATIVE),
         bool(flags & _SUCCESSFUL),
+        bool(flags & _STATEFUL),
+        bool(flags & _RESULT),
     )
+
+
+def _read_stage(reader: Reader, task: TaskFacts) -> TaskFacts:
+    kind, waited_ms = reader.optional(), reader.optional()
+    if max(kind or 0, waited_ms or 0) >= _INT:
+        raise Garbled(f"stage {kind} of its batch, {waited_ms} ms waited")
+    return replace(task, kind=kind, waited_ms=waited_ms)

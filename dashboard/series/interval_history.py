@@ -76,6 +76,10 @@ def _tasks(ended: Sequence[Activity]) -> list[tuple[object, ...]]:
             task.speculative,
             task.successful,
             task.locality if task.locality in _LOCALITIES else Locality.UNKNOWN,
+            NONE if task.kind is None else task.kind,
+            np.nan if task.waited_ms is None else task.waited_ms,
+            task.stateful,
+            task.result,
         )
         for each in ended
         if (task := each.task)

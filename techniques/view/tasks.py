@@ -28,7 +28,10 @@ class Tasks:
     """Tasks in the order of their ends; with more than 200 a second, only the slowest of each
     window.
 
-    Unknown numbers are -1."""
+    `kind` is the place of the task's stage among the stages of its batch: the same stage of every
+    batch has the same. `waited_ms` is the time from the submission of the stage to the task's
+    launch. `stateful` tasks use a state store, `result` tasks write to the sink. Unknown numbers
+    are -1, an unknown wait is NaN."""
 
     start_ms: Floats
     end_ms: Floats
@@ -40,6 +43,10 @@ class Tasks:
     speculative: Bools
     successful: Bools
     locality: Ints
+    kind: Ints
+    waited_ms: Floats
+    stateful: Bools
+    result: Bools
 
     @classmethod
     def none(cls) -> "Tasks":
@@ -66,4 +73,8 @@ TYPES: tuple[type, ...] = (
     np.bool_,
     np.bool_,
     np.int64,
+    np.int64,
+    np.float64,
+    np.bool_,
+    np.bool_,
 )

@@ -40,7 +40,8 @@ class View:
 
     `use` is the utilisation of each resource, 1 = all of it; `intervals` are by kind, in the order
     of their ends. `cores` is the largest number of cores of an executor. `queues` are the lengths
-    of the operator pools' queues by name, `pool@host/operator/instance`; `slo_p99_ms` is the SLO.
+    of the operator pools' queues by name, `pool@host/operator/instance`; `slo_p99_ms` is the SLO;
+    `sink` is what Spark calls the query's sink, empty if it is not known.
 
     Parts that no rule and no controller reads (`techniques.view.reads`) are empty.
     """
@@ -61,6 +62,7 @@ class View:
     traffic: Traffic = field(default_factory=Traffic.none)
     executors: Sequence[Executor] = ()
     slo_p99_ms: float | None = None
+    sink: str = ""
     _known: dict[object, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def __len__(self) -> int:

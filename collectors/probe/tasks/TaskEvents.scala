@@ -85,6 +85,7 @@ private[probe] class TaskEvents(offer: (Int, Array[Byte]) => Unit, collectorPid:
   private var lost = 0L
 
   override def onJobStart(event: SparkListenerJobStart): Unit = noted {
+    StageKinds.started(event)
     // Includes stages that are skipped because an earlier job did their work.
     for (stage <- event.stageInfos; shuffle <- ShuffleTraffic.written(stage))
       shuffleOf.put(stage.stageId, shuffle)

@@ -22,10 +22,18 @@ TASK_GOLDEN = bytes.fromhex(
     f"ca01 02 {TASK} {TASK}"
     "01 01 07 01 02 04 01"  # the second is of stage 7, tried again, anywhere, speculative
 )
+# With the place of its stage in its batch, 2, and 300 ms that it waited; it uses a state store.
+STAGE_GOLDEN = TASK_GOLDEN[:-1] + bytes.fromhex("05 03 ad02")
 
 naturals = st.integers(min_value=0, max_value=2**50)
 integers = st.integers(min_value=0, max_value=2**31 - 1)
-tasks = st.builds(TaskFacts, integers, integers, integers, integers, st.booleans(), st.booleans())
+tasks = st.builds(
+    TaskFacts,
+    *([integers] * 4),
+    *([st.booleans()] * 4),
+    kind=st.none() | integers,
+    waited_ms=st.none() | integers,
+)
 activities = st.builds(
     lambda kind, start, length, *rest: Activity(kind, start, start + length, *rest),
     st.sampled_from(Kind),
@@ -52,8 +60,16 @@ def test_what_is_known_of_tasks_comes_after_all_activities() -> None:
 
     assert plain.task is None
     assert detailed.task == TaskFacts(7, 1, 2, 4, speculative=True, successful=False)
-    assert encode((plain, detailed)) == TASK_GOLDEN
     assert decode(TASK_GOLDEN, with_tasks=False) == (plain, plain)
+
+
+def test_the_place_of_a_tasks_stage_comes_after_what_an_earlier_reader_knows() -> None:
+    plain, detailed = decode(STAGE_GOLDEN)
+
+    assert detailed.task == TaskFacts(
+        7, 1, 2, 4, speculative=True, successful=False, stateful=True, kind=2, waited_ms=300
+    )
+    assert encode((plain, detailed)) == STAGE_GOLDEN
 
 
 def numbered(**changes: int) -> bytes:
@@ -70,8 +86,13 @@ def numbered(**changes: int) -> bytes:
         numbered(start_us=2**53, end_us=2**53),
         TASK_GOLDEN[:-6] + b"\x02" + TASK_GOLDEN[-5:],
         TASK_GOLDEN[:-5] + b"\x80\x80\x80\x80\x08" + TASK_GOLDEN[-4:],
+        STAGE_GOLDEN[:-3] + b"\x81\x80\x80\x80\x08" + STAGE_GOLDEN[-2:],
+        STAGE_GOLDEN[:-2],
     ],
-    ids=["operator", "partition", "bytes in", "bytes out", "time", "no such task", "stage"],
+    ids=[
+        *["operator", "partition", "bytes in", "bytes out", "time", "no such task", "stage"],
+        *["place of the stage", "no wait"],
+    ],
 )
 def test_numbers_that_spark_cannot_have_are_garbled(data: bytes) -> None:
     with pytest.raises(Garbled):

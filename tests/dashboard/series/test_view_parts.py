@@ -135,7 +135,14 @@ def test_a_pair_of_an_instance_that_there_is_not_is_left_out() -> None:
 
 
 def test_a_task_has_what_the_scheduler_knows_of_it() -> None:
-    facts = TaskFacts(7, 1, 2, Locality.ANY, speculative=True, successful=False)
+    facts = TaskFacts(
+        *(7, 1, 2, Locality.ANY),
+        speculative=True,
+        successful=False,
+        stateful=True,
+        kind=1,
+        waited_ms=40,
+    )
     start_us = START_MS * 1000
     ended = (
         Activity(Kind.TASK, start_us, start_us + 5_000, "1", None, 3, "stage 7", task=facts),
@@ -150,6 +157,8 @@ def test_a_task_has_what_the_scheduler_knows_of_it() -> None:
     assert (tasks.stage[0], tasks.stage_attempt[0], tasks.partition[0]) == (7, 1, 3)
     assert (tasks.executor[0], tasks.attempt[0], tasks.locality[0]) == ("1", 2, Locality.ANY)
     assert (tasks.speculative[0], tasks.successful[0]) == (True, False)
+    assert (tasks.kind[0], tasks.waited_ms[0]) == (1, 40)
+    assert (tasks.stateful[0], tasks.result[0]) == (True, False)
     assert tasks.duration_ms.tolist() == [5.0]
 
 
