@@ -11,6 +11,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from _pytest.nodeid import NodeId
 from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
 
@@ -43,5 +44,18 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadSco
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """What takes longest begins first, so that no worker ends long after the others."""
+    tell_apart(items)
     seen = {item.path for item in items if item.get_closest_marker("browser")}
     items.sort(key=lambda item: (not marks(item.path, SPARK), item.path not in seen))
+
+
+def tell_apart(items: list[pytest.Item]) -> None:
+    """Gives each test an id of its own. Schemathesis names all operations of an API alike, and of
+    tests of one id xdist runs the first alone, without a word about the others."""
+    known: set[str] = set()
+    for item in items:
+        if item.nodeid in known:
+            item._id = NodeId.parse(f"{item.nodeid.rpartition('::')[0]}::{item.name}")
+        if item.nodeid in known:
+            raise pytest.UsageError(f"two tests are called {item.nodeid}")
+        known.add(item.nodeid)

@@ -1,10 +1,12 @@
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
+from _pytest.nodeid import NodeId
 
 from dashboard.cli.root import ROOT
 from dashboard.cli.test import HALVES
-from tests.sharing import OWN_JVM, SPARK, STATE, TwoSparksAtATime, marks
+from tests.sharing import OWN_JVM, SPARK, STATE, TwoSparksAtATime, marks, tell_apart
 
 LEVERS, TASKS = (
     "tests/collectors/probe/test_levers.py",
@@ -40,3 +42,24 @@ def test_what_is_marked_is_found_by_its_text(request: pytest.FixtureRequest) -> 
 def test_every_test_is_in_one_of_both_halves() -> None:
     together, alone = (words[words.index("-m") + 1] for words in HALVES.values())
     assert together == f"not {alone}"
+
+
+class Item(SimpleNamespace):
+    @property
+    def nodeid(self) -> str:
+        return str(self._id)
+
+
+def named(name: str, nodeid: str) -> Any:
+    return Item(name=name, _id=NodeId.parse(nodeid))
+
+
+def test_tests_that_share_an_id_get_one_each() -> None:
+    items = [named(f"test_it[{verb}]", "tests/test_api.py::test_it") for verb in ("GET", "PUT")]
+    tell_apart(items)
+    assert len({item.nodeid for item in items}) == 2
+
+
+def test_tests_that_cannot_be_told_apart_are_an_error() -> None:
+    with pytest.raises(pytest.UsageError, match="two tests"):
+        tell_apart([named("test_it", "tests/test_api.py::test_it")] * 2)
