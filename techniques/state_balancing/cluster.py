@@ -1,20 +1,26 @@
 """Who runs the state partitions, how fast, and how long each partition takes there.
 
 An executor's *slowness* is the median duration of its stateful tasks, each divided by the median of
-its stage; partitions that are slow wherever they are take no part in it. An executor that has no
-state yet is measured by its other tasks, on the scale of those that have both.
+its stage; partitions that are slow wherever they are take no part in it. What may be chance counts
+as no difference (rank-sum test). An executor that has no state yet is measured by its other tasks,
+on the scale of those that have both.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
+import numpy as np
+
+from techniques.detection import chance
 from techniques.detection.slow_partitions import slow_partitions
 from techniques.state_balancing.stages import Ran, Stage, stages, stateful
 from techniques.view import Executor, View
 
 # Spark's id of the driver; in local mode tasks run there.
 DRIVER = "driver"
+# Executors are as fast as each other unless chance makes such a difference this rarely.
+SIGNIFICANT = 1e-3
 
 
 @dataclass(frozen=True)
@@ -133,13 +139,26 @@ def _slowness(
 
 
 def _relative(among: Iterable[Stage], heavy: Collection[tuple[int, int]] = ()) -> dict[str, float]:
-    """For each executor the median of its tasks' durations, each against its stage's median."""
-    found: dict[str, list[float]] = {}
+    """For each executor the median of its tasks' durations, each against its stage's median; that
+    of all tasks where it may be chance that its own differ."""
+    ran: dict[str, list[float]] = {}
     for stage in among:
         for task in stage.tasks:
             if stage.usual_ms > 0 and (stage.kind, task.partition) not in heavy:
-                found.setdefault(task.executor, []).append(task.duration_ms / stage.usual_ms)
-    return {name: middle for name, each in found.items() if (middle := median(each)) > 0}
+                ran.setdefault(task.executor, []).append(task.duration_ms / stage.usual_ms)
+    usual = median(each for own in ran.values() for each in own) if ran else 1.0
+    found = {}
+    for name, own in ran.items():
+        others = [each for other, theirs in ran.items() if other != name for each in theirs]
+        found[name] = median(own) if _differ(own, others) else usual
+    return {name: slowness for name, slowness in found.items() if slowness > 0}
+
+
+def _differ(own: Sequence[float], others: Sequence[float]) -> bool:
+    these, those = np.array(own), np.array(others)
+    return bool(others) and (
+        min(chance.rank_sum(these, those), chance.rank_sum(those, these)) <= SIGNIFICANT
+    )
 
 
 def _cores(latest: Sequence[Stage], name: str) -> int:

@@ -51,6 +51,8 @@ def _conditions(view: View) -> Conditions:
         return Conditions(bool(now.plans), f"{found.says}{but}")
     if now.plans and not now.cluster.on(now.plans[0].target):
         return Conditions(True, f"executor {now.plans[0].target} has no state partition yet")
+    if found and found.ratio > THRESHOLD:
+        return Conditions(None, f"{found.says}: that may be chance, more stages will tell")
     ratio = f"; the slowest is done after {found.ratio:.2f} × the others' time" if found else ""
     return Conditions(False, f"the executors are even: nothing to move{ratio}")
 
