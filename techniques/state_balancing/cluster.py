@@ -33,6 +33,15 @@ class Node:
 
 
 @dataclass(frozen=True)
+class Change:
+    """A partition ran on another executor than before, from the stage on that began then."""
+
+    at_ms: float
+    source: str
+    target: str
+
+
+@dataclass(frozen=True)
 class Cluster:
     """`places` has the executor of each state partition, `times_ms` how long its tasks take there,
     by kind of stage. `interval_ms` is the time from batch to batch."""
@@ -75,6 +84,23 @@ def places(view: View) -> dict[int, str]:
         if stage.stateful:
             found.update((task.partition, task.executor) for task in stage.tasks)
     return dict(sorted(found.items()))
+
+
+def changes(view: View) -> dict[int, Change]:
+    """The latest change of each partition in the view, by us or by Spark itself."""
+    return view.once(_changes)
+
+
+def _changes(view: View) -> dict[int, Change]:
+    ran_on: dict[int, str] = {}
+    found: dict[int, Change] = {}
+    for stage in stages(view):
+        for task in stage.tasks if stage.stateful else ():
+            before = ran_on.get(task.partition, task.executor)
+            if before != task.executor:
+                found[task.partition] = Change(stage.start_ms, before, task.executor)
+            ran_on[task.partition] = task.executor
+    return found
 
 
 def cluster(view: View, since_ms: float) -> Cluster:

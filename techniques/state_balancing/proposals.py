@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from techniques.model import Options
 from techniques.state_balancing.algorithm import ALPHA, PERIOD_MS, THRESHOLD, aged_latencies, pairs
-from techniques.state_balancing.cluster import Cluster, cluster
+from techniques.state_balancing.cluster import Cluster, changes, cluster
 from techniques.state_balancing.memory import Memory, Verdict
 from techniques.state_balancing.prediction import Plan, plan
 from techniques.state_balancing.stages import stateful
@@ -94,7 +94,16 @@ def _tried(
 ) -> list[tuple[str, str, list[int]]]:
     """Moves that made it worse go back first; then the pairs of Algorithm 2, with the partitions
     of the slow executor that may move."""
-    rested = [each for each in now.places if memory.rested(each, view.end_ms, terms.rest_ms)]
+    lately = {
+        partition
+        for partition, change in changes(view).items()
+        if view.end_ms - change.at_ms < terms.rest_ms
+    }
+    rested = [
+        each
+        for each in now.places
+        if each not in lately and memory.rested(each, view.end_ms, terms.rest_ms)
+    ]
     back = [
         (move.target, move.source, [move.partition])
         for move in memory.moves
