@@ -18,5 +18,9 @@ def orders(settings: Settings, job: JobFacts) -> Sequence[Order]:
     wished = settings["places"]
     if not isinstance(wished, Mapping):
         raise Refused("places have to be a map from partitions to executors")
-    places = {each: to for each, to in wished.items() if to in there and each.isdecimal()}
+    places = {each: to for each, to in wished.items() if to in there and _is_number(each)}
     return (Order(STATE_PLACEMENT, DRIVER, {"places": places}, (PLACEMENT,)),)
+
+
+def _is_number(partition: str) -> bool:
+    return partition.isascii() and partition.isdecimal()

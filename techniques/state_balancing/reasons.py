@@ -35,10 +35,12 @@ def reason(
 
 
 def _planned(plan: Plan) -> str:
+    number = len(plan.partitions)
+    what = "that is" if number == 1 else f"{number} such moves are"
     return (
         f"partition {plan.partitions[0]} moves from executor {plan.source} to {plan.target}, "
-        f"because the two are predicted to finish after {_s(plan.after_ms)} instead of "
-        f"{_s(plan.before_ms)}{_of(len(plan.partitions))}"
+        f"because {what} predicted to let the two finish after {_s(plan.after_ms)} instead of "
+        f"{_s(plan.before_ms)}"
     )
 
 
@@ -55,7 +57,7 @@ def evidence(view: View, found: Proposals | None) -> tuple[Evidence, ...]:
         *(
             Evidence(
                 f"predicted finish of executors {each.source} and {each.target}",
-                f"{_s(each.before_ms)} now, {_s(each.after_ms)}{_of(len(each.partitions))}",
+                f"{_s(each.before_ms)} now, {_s(each.after_ms)} after {_moves(each)}",
             )
             for each in found.plans
         ),
@@ -64,8 +66,8 @@ def evidence(view: View, found: Proposals | None) -> tuple[Evidence, ...]:
     )
 
 
-def _of(moves: int) -> str:
-    return " after this move" if moves == 1 else f" after {moves} moves"
+def _moves(plan: Plan) -> str:
+    return "this move" if len(plan.partitions) == 1 else f"{len(plan.partitions)} moves"
 
 
 def _s(ms: float) -> str:

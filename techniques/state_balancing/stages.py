@@ -1,5 +1,6 @@
 """The stages of a view with their tasks, as balancing looks at them."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -59,12 +60,16 @@ def stages(view: View) -> tuple[Stage, ...]:
 
 
 def stateful(view: View, since_ms: float = 0.0) -> list[Stage]:
-    """Whole stages with state that were submitted since then."""
-    return [
-        stage
-        for stage in stages(view)
-        if stage.stateful and stage.whole and stage.start_ms >= since_ms
-    ]
+    """Whole stages with state that were submitted since then. Kinds that only some batches have,
+    as the first one after a restart may, are left out: they would be waited for in vain."""
+    return [stage for stage in view.once(_recurring) if stage.start_ms >= since_ms]
+
+
+def _recurring(view: View) -> list[Stage]:
+    whole = [stage for stage in stages(view) if stage.stateful and stage.whole]
+    counts = Counter(stage.kind for stage in whole)
+    most = max(counts.values(), default=0)
+    return [stage for stage in whole if 2 * counts[stage.kind] >= most]
 
 
 def _read(view: View) -> tuple[Stage, ...]:

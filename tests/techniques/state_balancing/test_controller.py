@@ -111,8 +111,8 @@ def test_advice_is_what_it_would_do_and_given_only_where_the_conditions_hold() -
     assert found is not None
     assert found.settings == {"places": {"1": "1"}}
     assert found.reason == (
-        "partition 1 moves from executor 2 to 1, because the two are predicted to finish after "
-        "1.2 s instead of 1.6 s after this move"
+        "partition 1 moves from executor 2 to 1, because that is predicted to let the two finish "
+        "after 1.2 s instead of 1.6 s"
     )
     names = [each.name for each in found.evidence]
     assert "aged latency of executor 2 (Wt)" in names
@@ -218,7 +218,7 @@ def test_a_move_that_did_not_bring_its_gain_is_not_repeated() -> None:
 def test_wishes_that_nobody_carries_out_are_given_up() -> None:
     simulation = of_three()
     driver = Driver(simulation)
-    simulation.move = lambda wishes: []  # type: ignore[method-assign, assignment]
+    simulation.move = lambda wishes: []  # type: ignore[method-assign]
     driver.drive(120)
 
     assert driver.decision is not None

@@ -30,7 +30,7 @@ def test_wishes_for_executors_that_are_gone_are_left_out() -> None:
 
 
 def test_what_is_no_partition_is_left_out() -> None:
-    (order,) = orders({"places": {"all": "1", "-1": "1", "3": "1"}}, job("1", "2"))
+    (order,) = orders({"places": {"all": "1", "-1": "1", "³": "1", "3": "1"}}, job("1", "2"))
 
     assert order.values == {"places": {"3": "1"}}
 
