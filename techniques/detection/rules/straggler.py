@@ -15,10 +15,11 @@ from techniques.model import Evidence
 from techniques.view import Reads, View
 
 KIND = "straggler"
-# Nothing that we have helps a slow executor, but its chunks may go to other instances of a pool.
-TECHNIQUE: str | None = None
+# What a slow executor may be relieved of is its state, and a slow instance of a pool its chunks;
+# Spark gives all other tasks to whoever has a free core.
+TECHNIQUE: str | None = "state_balancing"
 IN_POOLS = "latency_balancing"
-READS = frozenset((Reads.INTERVALS, Reads.POOLS))
+READS = frozenset((Reads.INTERVALS, Reads.TASKS, Reads.POOLS))
 FEWEST_TASKS = 20
 SLOWER = 1.5
 SIGNIFICANT = 1e-4
@@ -92,7 +93,12 @@ def _finding(view: View, executor: str, ratio: float, p_value: float, tasks: int
             Evidence("p-value: equal executors would differ so (rank sum)", f"{p_value:.2g}"),
         ),
         executors=(executor,),
+        technique=TECHNIQUE if _has_state(view, executor) else None,
     )
+
+
+def _has_state(view: View, executor: str) -> bool:
+    return bool((view.tasks.stateful & (view.tasks.executor == executor)).any())
 
 
 def _of_pool(view: View, slow: Slowest) -> Finding:

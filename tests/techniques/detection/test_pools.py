@@ -12,6 +12,7 @@ from techniques.registry import Registry
 from techniques.view import View
 from tests.techniques.detection.traces import PLANTED, Setting, trace
 from tests.techniques.pool.views import One, pool, seen, view
+from tests.techniques.state_balancing.views import Task, tasks
 
 FAST, SLOW = One(), One(work_ms=9.0, wait_ms=11.0)
 
@@ -67,8 +68,19 @@ def test_equal_instances_with_a_heavy_tail_are_hardly_ever_stragglers() -> None:
     assert found <= 1
 
 
-def test_a_slow_executor_gets_no_technique_that_does_not_help_it() -> None:
-    assert only("straggler", find_all(trace(PLANTED["straggler"]))).technique is None
+@pytest.mark.parametrize(
+    ("executor", "stateful", "technique"),
+    [("2", True, "state_balancing"), ("2", False, None), ("1", True, None)],
+)
+def test_a_slow_executor_leads_to_balancing_only_if_it_has_state_to_give_away(
+    executor: str, stateful: bool, technique: str | None
+) -> None:
+    """Executor 2 is the slow one."""
+    slow = replace(
+        trace(PLANTED["straggler"]), tasks=tasks([Task(0, 0, executor, 0, 100, stateful=stateful)])
+    )
+
+    assert only("straggler", find_all(slow)).technique == technique
 
 
 def test_a_queue_in_front_of_an_instance_leads_to_balancing() -> None:
@@ -97,7 +109,8 @@ def test_a_growing_backlog_leads_to_the_shared_queue_of_a_pool(
     assert only("queue_growth", find_all(of)).technique == technique
 
 
-def test_the_techniques_for_pools_are_there() -> None:
-    named = {straggler.IN_POOLS, queue_growth.IN_POOLS, backlog_imbalance.OUTGOING}
+def test_the_techniques_that_are_named_are_there() -> None:
+    named = {straggler.TECHNIQUE, straggler.IN_POOLS}
+    named |= {queue_growth.IN_POOLS, backlog_imbalance.OUTGOING}
 
     assert named <= set(Registry().techniques)
