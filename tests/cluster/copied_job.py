@@ -140,10 +140,9 @@ def start(spark: SparkSession, counting: Counting, out: Path) -> StreamingQuery:
 
 def state(spark: SparkSession, out: Path, name: str, batch_id: int) -> list[list[Any]]:
     """What the checkpoint holds after the batch, by Spark's own reader of state."""
-    held = (
-        spark.read.format("statestore").option("batchId", batch_id).load(checkpoint(out, name))
-    ).select("partition_id", "key.key", F.to_json("value").alias("value"))
-    return sorted([row["partition_id"], row["key"], row["value"]] for row in held.collect())
+    held = spark.read.format("statestore").option("batchId", batch_id).load(checkpoint(out, name))
+    rows = held.select("partition_id", F.to_json("key"), F.to_json("value")).collect()
+    return sorted(list(row) for row in rows)
 
 
 def hang_file(out: Path, name: str) -> Path:

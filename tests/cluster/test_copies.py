@@ -9,7 +9,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -34,7 +34,7 @@ ALL_STAGES: Mapping[str, int] = {str(kind): 1 for kind in (SOURCE, STATE, SINK)}
 # More than any of the tasks takes that do not hang.
 HANG_TIMEOUT_MS = 800
 BUDGET_PERCENT = 5.0
-EXPECTED_MS = 50
+EXPECTED_MS = 30
 
 
 @dataclass(frozen=True)
@@ -54,8 +54,7 @@ class Copied:
         enough = self.batches(counting) + batches
         self.wait(lambda: self.batches(counting) >= enough)
 
-    def wait(self, condition: object, timeout_s: float = 90) -> None:
-        assert callable(condition)
+    def wait(self, condition: Callable[[], object], timeout_s: float = 90) -> None:
         until(lambda: condition() or not self.running.lives, timeout_s, every_s=0.1)
         assert self.running.lives, self.running.said(60)
 
@@ -72,7 +71,7 @@ def copied(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Copied]:
             queries = {each.name: Steered(client, each.name) for each in QUERIES}
             made = Copied(hosts, running, out, queries)
             for each in QUERIES:
-                made.wait(lambda each=each: made.batches(each) >= 2)  # type: ignore[misc]
+                made.wait(lambda each=each: made.batches(each) >= 2)
             yield made
 
 
@@ -82,16 +81,18 @@ def now_ms() -> float:
 
 def test_copies_stay_within_their_budget_and_leave_the_sink_out(copied: Copied) -> None:
     asked_ms = now_ms()
-    costs = dict.fromkeys(ALL_STAGES, EXPECTED_MS)
+    stages = (str(SOURCE), str(SINK))
     said = copied[SNAPSHOTS].ask(
-        timeouts_ms=ALL_STAGES, costs_ms=costs, budget_percent=BUDGET_PERCENT
+        timeouts_ms=dict.fromkeys(stages, 1),
+        costs_ms=dict.fromkeys(stages, EXPECTED_MS),
+        budget_percent=BUDGET_PERCENT,
     )
     assert (said.state, said.because) == (State.APPLIED, "")
-    copied.wait(lambda: len(copied[SNAPSHOTS].copies(asked_ms)) >= 4)
+    copied.wait(lambda: len(copied[SNAPSHOTS].copies(asked_ms)) >= 3)
     copied[SNAPSHOTS].off()
 
     copies, others = split(copied[SNAPSHOTS].tasks(asked_ms))
-    assert SINK not in {task.kind for task in copies}
+    assert {task.kind for task in copies} == {SOURCE}
     # The first one needs no credit; what it really took is charged to the next.
     spent_ms = sum(task.ms for task in copies) - max(task.ms for task in copies)
     assert spent_ms <= BUDGET_PERCENT / 100 * sum(task.ms for task in others)
@@ -122,9 +123,8 @@ def test_a_task_that_hangs_is_overtaken_by_its_copy(copied: Copied) -> None:
 
 
 def test_what_is_switched_off_makes_no_more_copies(copied: Copied) -> None:
-    everything = {"timeouts_ms": ALL_STAGES, "costs_ms": ALL_STAGES, "budget_percent": 100.0}
     asked_ms = now_ms()
-    copied[CHANGELOGS].ask(**everything)
+    copied[CHANGELOGS].ask(timeouts_ms=ALL_STAGES, costs_ms=ALL_STAGES, budget_percent=100)
     copied.wait(lambda: copied[CHANGELOGS].copies(asked_ms))
     copied[CHANGELOGS].off()
     off_ms = now_ms()
@@ -155,7 +155,9 @@ def test_with_many_copies_and_a_killed_executor_results_are_those_without(copied
         copied.wait(lambda each=each: raced(copied[each], killed_ms))
     copied.wait(lambda: len(copied.cluster.executors()) == HOSTS)
     (copied.out / job.END).touch()
-    until((copied.out / job.STATES).exists, timeout_s=60)
+    states = copied.out / job.STATES
+    until(lambda: states.exists() or not copied.running.lives, timeout_s=60)
+    assert states.exists(), copied.running.said(60)
 
     put_out = {each.name: results(copied, each) for each in QUERIES}
     batches = min(map(len, put_out.values()))
@@ -163,9 +165,9 @@ def test_with_many_copies_and_a_killed_executor_results_are_those_without(copied
     for each in (SNAPSHOTS, CHANGELOGS):
         for batch in range(batches):
             assert put_out[each.name][batch] == put_out[REFERENCE.name][batch]
-    states = json.loads((copied.out / job.STATES).read_text())
-    assert len(states[REFERENCE.name]) == job.KEYS
-    assert states[SNAPSHOTS.name] == states[CHANGELOGS.name] == states[REFERENCE.name]
+    held = json.loads(states.read_text())
+    assert len(held[REFERENCE.name]) == job.KEYS
+    assert held[SNAPSHOTS.name] == held[CHANGELOGS.name] == held[REFERENCE.name]
 
 
 def split(tasks: list[Task]) -> tuple[list[Task], list[Task]]:
@@ -192,7 +194,7 @@ def raced(query: Steered, since_ms: float) -> bool:
     """Whether tasks that have state were copied often enough, and either attempt won."""
     copies = [task for task in query.copies(since_ms) if task.kind == STATE]
     won = sum(task.successful for task in copies)
-    return len(copies) >= 12 and 2 <= won < len(copies)
+    return len(copies) >= 8 and 1 <= won < len(copies)
 
 
 def results(copied: Copied, counting: job.Counting) -> list[object]:
