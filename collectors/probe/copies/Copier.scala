@@ -13,7 +13,7 @@ private[probe] final case class CopyOrder(queryId: String, runId: String, plan: 
 
 /**
  * Looks at the tasks of queries that have a plan, every 20 ms, on a thread that lives as long as
- * there are plans. The first error ends it: a Spark that this does not fit is left alone.
+ * there are plans or copies. The first error ends it: a Spark that this does not fit is left alone.
  */
 private[probe] class Copier(sets: RunningSets, stopped: () => Boolean) {
   import Copier._
@@ -23,8 +23,8 @@ private[probe] class Copier(sets: RunningSets, stopped: () => Boolean) {
   @volatile private var broken: Option[String] = None
   /** Run → its budget. It outlives the order, so that off and on again gives no new credit. */
   private val budgets = new Recent[String, CopyBudget](64)
-  /** (run, kind) → why tasks of that kind are left out. */
-  private val reasons = new Recent[(String, Int), Option[String]](1024)
+  /** (run, kind) → what is known of such stages. */
+  private val stages = new Recent[(String, Int), CopyChoice.Traits](1024)
   // Of the thread alone.
   private val open = mutable.ArrayBuffer.empty[Copy]
   private var lookedMs = 0L
@@ -44,12 +44,13 @@ private[probe] class Copier(sets: RunningSets, stopped: () => Boolean) {
   /** Why the order has no effect, if every kind that it names is left out. */
   def leftOut(order: CopyOrder): Option[String] = synchronized {
     val kinds = order.plan.timeoutsMs.keys.toSeq.sorted
-    val known = kinds.flatMap(kind => Option(reasons.get((order.runId, kind))).flatten.map(kind -> _))
-    if (known.size < kinds.size) None
-    else known.headOption.map { case (kind, why) => s"stage $kind gets no copies: $why" }
+    val reasons = for (kind <- kinds; stage <- Option(stages.get((order.runId, kind)));
+        why <- CopyChoice.leftOut(order.plan, stage)) yield s"stage $kind gets no copies: $why"
+    if (reasons.size < kinds.size) None else reasons.headOption
   }
 
-  private def run(): Unit =
+  private def run(): Unit = {
+    lookedMs = System.currentTimeMillis()
     while (goesOn()) {
       LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(EveryMs))
       try round(synchronized(orders), System.currentTimeMillis())
@@ -59,16 +60,17 @@ private[probe] class Copier(sets: RunningSets, stopped: () => Boolean) {
           Guard.quietly("copy late tasks") { throw error }
       }
     }
+  }
 
   private def goesOn(): Boolean = synchronized {
-    val on = orders.nonEmpty && broken.isEmpty && !stopped()
+    val on = (orders.nonEmpty || open.nonEmpty) && broken.isEmpty && !stopped()
     if (!on) thread = None
     on
   }
 
   private def round(orders: Seq[CopyOrder], nowMs: Long): Unit = {
     settle(nowMs)
-    // After a pause nobody knows what ran meanwhile: it gives little credit.
+    // Of a long pause nobody knows what ran meanwhile, and the clock may have been set.
     val sinceMs = math.min(math.max(0L, nowMs - lookedMs), LongestLookMs)
     lookedMs = nowMs
     val all = sets.all
@@ -83,7 +85,7 @@ private[probe] class Copier(sets: RunningSets, stopped: () => Boolean) {
     val attempts = sets.attempts(set)
     budget.worked(nowMs, sinceMs * attempts.count(!_.copy))
     traits(set).foreach { stage =>
-      note(order, stage)
+      synchronized { stages.put((order.runId, stage.kind), stage) }
       val costMs = order.plan.costMs(stage.kind)
       for (late <- CopyChoice.late(order.plan, stage, attempts, nowMs)
           if budget.allows(nowMs, costMs, order.plan.budgetPercent) && sets.copy(set, late.index))
@@ -99,11 +101,6 @@ private[probe] class Copier(sets: RunningSets, stopped: () => Boolean) {
       case Ended(tookMs) => copy.budget.ended(copy.number, tookMs); false
     }
   }
-
-  private def note(order: CopyOrder, stage: CopyChoice.Traits): Unit =
-    if (order.plan.timeoutsMs.contains(stage.kind)) synchronized {
-      reasons.put((order.runId, stage.kind), CopyChoice.leftOut(order.plan, stage))
-    }
 
   private def budgetOf(runId: String): CopyBudget =
     budgets.computeIfAbsent(runId, _ => new CopyBudget)

@@ -20,21 +20,23 @@ private[probe] class CopyLever(context: () => Option[SparkContext]) extends Leve
     case Some(_) if speculates => Left("spark.speculation is on: Spark makes copies of its own")
     case Some(sc) => RunningSets.of(sc).map(new Copier(_, () => sc.isStopped))
   }
-  private var began = false
+  private var holding = false
 
   override def hold(orders: Seq[Order]): Map[Int, String] =
-    if (orders.isEmpty && !began) Map.empty
-    else copier match {
-      case Left(why) => orders.map(_.number -> why).toMap
-      case Right(copier) =>
-        began = true
-        val plans = orders.map(order => order.number -> read(order))
-        val here = whyNotHere(copier)
-        copier.want(if (here.isEmpty) plans.flatMap(_._2.toOption) else Nil)
-        plans.flatMap { case (number, plan) =>
-          here.orElse(plan.fold(Some(_), copier.leftOut)).map(number -> _)
-        }.toMap
+    if (orders.isEmpty && !holding) Map.empty
+    else {
+      holding = orders.nonEmpty
+      copier.fold(why => orders.map(_.number -> why).toMap, hold(_, orders))
     }
+
+  private def hold(copier: Copier, orders: Seq[Order]): Map[Int, String] = {
+    val plans = orders.map(order => order.number -> read(order))
+    val here = if (orders.isEmpty) None else whyNotHere(copier)
+    copier.want(if (here.isEmpty) plans.flatMap(_._2.toOption) else Nil)
+    plans.flatMap { case (number, plan) =>
+      here.orElse(plan.fold(Some(_), copier.leftOut)).map(number -> _)
+    }.toMap
+  }
 
   private def whyNotHere(copier: Copier): Option[String] = copier.fault.orElse {
     val hosts = context().map(RunningSets.hosts).getOrElse(Set.empty[String])

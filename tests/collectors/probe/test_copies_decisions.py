@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
+from techniques.orders import TASK_COPIES
 from tests.collectors.conftest import probe
 
 pytestmark = pytest.mark.spark
@@ -45,13 +46,16 @@ def attempt(spark: SparkSession, index: int, age_ms: int, alone: bool = True) ->
 
 
 def late(spark: SparkSession, of_plan: Any, of_stage: Any, *attempts: Any) -> list[int]:
-    jvm: Any = spark.sparkContext._jvm
-    running = jvm.java.util.ArrayList()
-    for each in attempts:
-        running.add(each)
-    seq = jvm.scala.jdk.javaapi.CollectionConverters.asScala(running).toSeq()
-    found = probe(spark).CopyChoice.late(of_plan, of_stage, seq, NOW_MS)
+    found = probe(spark).CopyChoice.late(of_plan, of_stage, seq(spark, *attempts), NOW_MS)
     return [found.apply(at).index() for at in range(found.size())]
+
+
+def seq(spark: SparkSession, *items: Any) -> Any:
+    jvm: Any = spark.sparkContext._jvm
+    listed = jvm.java.util.ArrayList()
+    for each in items:
+        listed.add(each)
+    return jvm.scala.jdk.javaapi.CollectionConverters.asScala(listed).toSeq()
 
 
 def left_out(spark: SparkSession, of_plan: Any, of_stage: Any) -> str:
@@ -125,6 +129,28 @@ def test_an_order_that_makes_no_sense_says_what_of_it(
 
 def test_a_copy_of_unknown_cost_is_expected_to_take_the_timeout(spark: SparkSession) -> None:
     assert [plan(spark).costMs(kind) for kind in (0, 1)] == [40, 500]
+
+
+def test_where_there_can_be_no_copies_orders_are_refused(spark: SparkSession) -> None:
+    conf: Any = spark.sparkContext._jsc.sc().conf()
+
+    assert "a local master has one host" in refused(spark)
+    conf.set("spark.speculation", "true")
+    try:
+        assert "Spark makes copies of its own" in refused(spark)
+    finally:
+        conf.remove("spark.speculation")
+
+
+def refused(spark: SparkSession) -> str:
+    """What a lever says that was made now."""
+    levers = probe(spark).Plugin.levers()
+    made = [levers.apply(at) for at in range(levers.size())]
+    (lever,) = [each for each in made if each.name() == TASK_COPIES]
+    values = probe(spark).Json.read(bytearray(json.dumps(PLAN).encode()))
+    driver = probe(spark).Address("driver", "", "", "")
+    order = probe(spark).Order(7, TASK_COPIES, driver, "query", "run", values)
+    return str(lever.hold(seq(spark, order)).apply(7))
 
 
 @pytest.fixture
