@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -71,7 +72,7 @@ def copied(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Copied]:
             queries = {each.name: Steered(client, each.name) for each in QUERIES}
             made = Copied(hosts, running, out, queries)
             for each in QUERIES:
-                made.wait(lambda each=each: made.batches(each) >= 2)
+                made.runs_on(each, 2)
             yield made
 
 
@@ -148,11 +149,11 @@ def test_with_many_copies_and_a_killed_executor_results_are_those_without(copied
         copied[each].ask(timeouts_ms=ALL_STAGES, costs_ms=ALL_STAGES, budget_percent=100, sink=True)
     asked_ms = now_ms()
     for each in (SNAPSHOTS, CHANGELOGS):
-        copied.wait(lambda each=each: raced(copied[each], asked_ms))
+        copied.wait(partial(raced, copied[each], asked_ms))
     os.kill(sorted(copied.cluster.executors().items())[0][1], signal.SIGKILL)
     killed_ms = now_ms()
     for each in (SNAPSHOTS, CHANGELOGS):
-        copied.wait(lambda each=each: raced(copied[each], killed_ms))
+        copied.wait(partial(raced, copied[each], killed_ms))
     copied.wait(lambda: len(copied.cluster.executors()) == HOSTS)
     (copied.out / job.END).touch()
     states = copied.out / job.STATES
