@@ -9,6 +9,7 @@ import os
 import signal
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -149,11 +150,11 @@ def test_with_many_copies_and_a_killed_executor_results_are_those_without(copied
         copied[each].ask(timeouts_ms=ALL_STAGES, costs_ms=ALL_STAGES, budget_percent=100, sink=True)
     asked_ms = now_ms()
     for each in (SNAPSHOTS, CHANGELOGS):
-        copied.wait(partial(raced, copied[each], asked_ms))
+        copied.wait(partial(raced, copied, each, asked_ms))
     os.kill(sorted(copied.cluster.executors().items())[0][1], signal.SIGKILL)
     killed_ms = now_ms()
     for each in (SNAPSHOTS, CHANGELOGS):
-        copied.wait(partial(raced, copied[each], killed_ms))
+        copied.wait(partial(raced, copied, each, killed_ms))
     copied.wait(lambda: len(copied.cluster.executors()) == HOSTS)
     (copied.out / job.END).touch()
     states = copied.out / job.STATES
@@ -191,11 +192,21 @@ def hung(query: Steered, since_ms: float, copy: Task) -> list[Task]:
     return [task for task in same if not task.copy]
 
 
-def raced(query: Steered, since_ms: float) -> bool:
-    """Whether tasks that have state were copied often enough, and either attempt won."""
-    copies = [task for task in query.copies(since_ms) if task.kind == STATE]
+def raced(copied: Copied, counting: job.Counting, since_ms: float) -> bool:
+    """Whether tasks that have state were copied often enough, either attempt won, and some state
+    was committed by both."""
+    copies = [task for task in copied[counting].copies(since_ms) if task.kind == STATE]
     won = sum(task.successful for task in copies)
-    return len(copies) >= 8 and 1 <= won < len(copies)
+    return len(copies) >= 8 and 1 <= won < len(copies) and committed_twice(copied.out, counting)
+
+
+def committed_twice(out: Path, counting: job.Counting) -> bool:
+    """Whether a version of a state partition has files of two attempts: `<version>_<id>.zip`."""
+    partitions = Path(job.checkpoint(out, counting.name), "state", "0").glob("[0-9]*")
+    suffix = "changelog" if counting == CHANGELOGS else "zip"
+    files = [file for partition in partitions for file in partition.glob(f"*_*.{suffix}")]
+    versions = Counter((file.parent, file.name.split("_")[0]) for file in files)
+    return max(versions.values()) > 1
 
 
 def results(copied: Copied, counting: job.Counting) -> list[object]:
