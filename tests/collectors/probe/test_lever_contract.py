@@ -18,7 +18,7 @@ from pyspark.sql import functions as F
 from collectors.formats.asked import State
 from collectors.formats.control import Value, Wanted
 from dashboard.testing.stack import RedisServer
-from techniques.orders import ECHO, LEVERS, POOL, SPARK_CONF, STATE_STORES
+from techniques.orders import ECHO, LEVERS, POOL, SPARK_CONF, STATE_STORES, TASK_COPIES
 from techniques.pool import control, pooled
 from techniques.pool.settings import SETTINGS
 from tests.collectors.conftest import probe, spark_session
@@ -31,7 +31,9 @@ pytestmark = pytest.mark.spark
 
 JOB = "tests.held"
 LEASE_MS = 4_000
-TECHNIQUES = ",".join(f"tests.techniques.{name}" for name in ("echo", "live_conf", "pool_policy"))
+TECHNIQUES = ",".join(
+    f"tests.techniques.{name}" for name in ("copied", "echo", "live_conf", "pool_policy")
+)
 
 
 def unchanged(batch: pa.RecordBatch) -> pa.RecordBatch:
@@ -40,13 +42,15 @@ def unchanged(batch: pa.RecordBatch) -> pa.RecordBatch:
 
 @dataclass(frozen=True)
 class Case:
-    """A technique that uses the lever, what it asks, and the thing itself as it is now."""
+    """A technique that uses the lever, what it asks, and the thing itself as it is now. `refused`:
+    why a Spark of one host cannot hold it; `tests/cluster` has what it does on several."""
 
     technique: str
     settings: dict[str, Value]
     garbage: dict[str, Value]
     now: Callable[[SparkSession], object]
     changes: bool = True
+    refused: str = ""
 
 
 def triggers(spark: SparkSession) -> dict[Any, int]:
@@ -77,6 +81,12 @@ def steering(spark: SparkSession) -> tuple[int, ...]:
         page.close()
 
 
+def copying(spark: SparkSession) -> bool:
+    """Whether the thread that looks for late tasks lives."""
+    jvm: Any = spark.sparkContext._jvm
+    return any(each.getName() == "curtail-copies" for each in jvm.Thread.getAllStackTraces())
+
+
 CASES = {
     ECHO: Case("echo", {"word": "hello"}, {"word": 1}, lambda _spark: None, changes=False),
     STATE_STORES: Case(
@@ -88,6 +98,14 @@ CASES = {
         {"policy": "fewest-queued", "settings": {"replay": 1, "replay_budget": 700}},
         {"policy": "telepathy"},
         steering,
+    ),
+    TASK_COPIES: Case(
+        "copied",
+        {"timeouts_ms": {"0": 1}, "costs_ms": {"0": 1}, "budget_percent": 5.0},
+        {"timeouts_ms": {"0": 1}, "costs_ms": {"0": 1}, "budget_percent": 101},
+        copying,
+        changes=False,
+        refused="a local master has one host",
     ),
 }
 every_lever = pytest.mark.parametrize("lever", LEVERS)
@@ -127,8 +145,9 @@ class Asking:
         self._version = asked.version if asked else 0
 
     @contextmanager
-    def acting(self, technique: str, settings: dict[str, Value]) -> Iterator[None]:
-        self.until_it_is(State.APPLIED, technique, settings)
+    def acting(self, case: Case) -> Iterator[None]:
+        state = State.REFUSED if case.refused else State.APPLIED
+        assert case.refused in self.until_it_is(state, case.technique, case.settings)
         yield
 
     def until_it_is(self, state: State, technique: str, settings: dict[str, Value]) -> str:
@@ -167,7 +186,7 @@ def test_off_restores_what_was_there_before(
 ) -> None:
     case = CASES[lever]
     before = case.now(spark)
-    with asking.acting(case.technique, case.settings):
+    with asking.acting(case):
         assert (case.now(spark) != before) is case.changes
 
     asking.off()
@@ -178,7 +197,7 @@ def test_off_restores_what_was_there_before(
 def test_a_lease_that_ends_restores_it_too(lever: str, spark: SparkSession, asking: Asking) -> None:
     case = CASES[lever]
     before = case.now(spark)
-    with asking.acting(case.technique, case.settings):
+    with asking.acting(case):
         pass
 
     # Nobody renews it from here on.

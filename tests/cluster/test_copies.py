@@ -1,0 +1,214 @@
+"""Copies of tasks on three hosts: of late tasks alone, within the budget, and results stay exact.
+
+One application runs through all tests, one after another; in the end what its queries put out and
+the state they hold are compared, batch by batch, with those of the query that nobody copied.
+"""
+
+import json
+import os
+import signal
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import pytest
+from redis import Redis
+
+from collectors.formats.asked import State
+from dashboard.cli import programs
+from dashboard.cli.child import Program
+from dashboard.testing.cluster import Cluster, cluster
+from dashboard.testing.running import Running
+from dashboard.testing.stack import redis_server
+from tests.cluster import copied_job as job
+from tests.cluster.copied_job import CHANGELOGS, QUERIES, REFERENCE, SINK, SNAPSHOTS, SOURCE, STATE
+from tests.cluster.copied_tasks import Steered, Task
+from tests.waiting import until
+
+pytestmark = [pytest.mark.cluster, pytest.mark.spark, pytest.mark.quiet]
+
+HOSTS = 3
+ALL_STAGES: Mapping[str, int] = {str(kind): 1 for kind in (SOURCE, STATE, SINK)}
+# More than any of the tasks takes that do not hang.
+HANG_TIMEOUT_MS = 800
+BUDGET_PERCENT = 5.0
+EXPECTED_MS = 30
+
+
+@dataclass(frozen=True)
+class Copied:
+    cluster: Cluster
+    running: Running
+    out: Path
+    queries: Mapping[str, Steered]
+
+    def __getitem__(self, counting: job.Counting) -> Steered:
+        return self.queries[counting.name]
+
+    def batches(self, counting: job.Counting) -> int:
+        return len(list(self.out.glob(f"{counting.name}-*.json")))
+
+    def runs_on(self, counting: job.Counting, batches: int) -> None:
+        enough = self.batches(counting) + batches
+        self.wait(lambda: self.batches(counting) >= enough)
+
+    def wait(self, condition: Callable[[], object], timeout_s: float = 90) -> None:
+        until(lambda: condition() or not self.running.lives, timeout_s, every_s=0.1)
+        assert self.running.lives, self.running.said(60)
+
+
+@pytest.fixture(scope="module")
+def copied(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Copied]:
+    out = tmp_path_factory.mktemp("copied")
+    with cluster(workers=HOSTS) as hosts, redis_server() as redis:
+        words = ("--out", str(out), "--conf", json.dumps(hosts.spark_options))
+        argv = (sys.executable, "-m", job.__name__, *words, "--redis", redis.url)
+        env = programs.environ(os.environ, **programs.same_python())
+        with Running(Program(job.NAME, argv, env, out / "driver.log")) as running:
+            client = Redis.from_url(redis.url)
+            queries = {each.name: Steered(client, each.name) for each in QUERIES}
+            made = Copied(hosts, running, out, queries)
+            for each in QUERIES:
+                made.runs_on(each, 2)
+            yield made
+
+
+def now_ms() -> float:
+    return time.time() * 1000
+
+
+def test_copies_stay_within_their_budget_and_leave_the_sink_out(copied: Copied) -> None:
+    asked_ms = now_ms()
+    stages = (str(SOURCE), str(SINK))
+    said = copied[SNAPSHOTS].ask(
+        timeouts_ms=dict.fromkeys(stages, 1),
+        costs_ms=dict.fromkeys(stages, EXPECTED_MS),
+        budget_percent=BUDGET_PERCENT,
+    )
+    assert (said.state, said.because) == (State.APPLIED, "")
+    copied.wait(lambda: len(copied[SNAPSHOTS].copies(asked_ms)) >= 3)
+    copied[SNAPSHOTS].off()
+
+    copies, others = split(copied[SNAPSHOTS].tasks(asked_ms))
+    assert {task.kind for task in copies} == {SOURCE}
+    # The first one needs no credit; what it really took is charged to the next.
+    spent_ms = sum(task.ms for task in copies) - max(task.ms for task in copies)
+    assert spent_ms <= BUDGET_PERCENT / 100 * sum(task.ms for task in others)
+    # Nearly every task was late.
+    assert len(copies) < len(others) / 3
+    assert not copied[REFERENCE].copies()
+    assert not copied[CHANGELOGS].copies()
+
+
+def test_a_task_that_hangs_is_overtaken_by_its_copy(copied: Copied) -> None:
+    timeouts = {str(SOURCE): HANG_TIMEOUT_MS}
+    assert copied[SNAPSHOTS].ask(timeouts_ms=timeouts, costs_ms={}, budget_percent=100).state == (
+        State.APPLIED
+    )
+    asked_ms = now_ms()
+    hang_on(copied, SNAPSHOTS, copied.cluster.workers[0].host)
+    copied.wait(lambda: copied[SNAPSHOTS].copies(asked_ms))
+    copy = copied[SNAPSHOTS].copies(asked_ms)[0]
+    copied.wait(lambda: hung(copied[SNAPSHOTS], asked_ms, copy))
+    overtaken = hung(copied[SNAPSHOTS], asked_ms, copy)[0]
+
+    assert copy.successful
+    assert not overtaken.successful
+    assert copy.executor != overtaken.executor
+    assert copy.start_ms - overtaken.start_ms > HANG_TIMEOUT_MS
+    assert copy.end_ms - overtaken.start_ms <= HANG_TIMEOUT_MS + 1_000
+    copied[SNAPSHOTS].off()
+
+
+def test_what_is_switched_off_makes_no_more_copies(copied: Copied) -> None:
+    asked_ms = now_ms()
+    copied[CHANGELOGS].ask(timeouts_ms=ALL_STAGES, costs_ms=ALL_STAGES, budget_percent=100)
+    copied.wait(lambda: copied[CHANGELOGS].copies(asked_ms))
+    copied[CHANGELOGS].off()
+    off_ms = now_ms()
+    copied.runs_on(CHANGELOGS, 4)
+
+    assert not [task for task in copied[CHANGELOGS].copies(off_ms) if task.start_ms > off_ms]
+
+
+def test_state_that_attempts_share_files_of_gets_no_copies(copied: Copied) -> None:
+    copied[REFERENCE].ask(timeouts_ms={str(STATE): 1}, costs_ms={}, budget_percent=100)
+    copied.wait(lambda: copied[REFERENCE].state().state == State.REFUSED)
+
+    assert "checkpointFormatVersion=2" in copied[REFERENCE].state().because
+    copied.runs_on(REFERENCE, 2)
+    assert not copied[REFERENCE].copies()
+    copied[REFERENCE].off()
+
+
+def test_with_many_copies_and_a_killed_executor_results_are_those_without(copied: Copied) -> None:
+    for each in (SNAPSHOTS, CHANGELOGS):
+        copied[each].ask(timeouts_ms=ALL_STAGES, costs_ms=ALL_STAGES, budget_percent=100, sink=True)
+    asked_ms = now_ms()
+    for each in (SNAPSHOTS, CHANGELOGS):
+        copied.wait(partial(raced, copied, each, asked_ms))
+    os.kill(sorted(copied.cluster.executors().items())[0][1], signal.SIGKILL)
+    killed_ms = now_ms()
+    for each in (SNAPSHOTS, CHANGELOGS):
+        copied.wait(partial(raced, copied, each, killed_ms))
+    copied.wait(lambda: len(copied.cluster.executors()) == HOSTS)
+    (copied.out / job.END).touch()
+    states = copied.out / job.STATES
+    until(lambda: states.exists() or not copied.running.lives, timeout_s=60)
+    assert states.exists(), copied.running.said(60)
+
+    put_out = {each.name: results(copied, each) for each in QUERIES}
+    batches = min(map(len, put_out.values()))
+    assert batches > 20
+    for each in (SNAPSHOTS, CHANGELOGS):
+        for batch in range(batches):
+            assert put_out[each.name][batch] == put_out[REFERENCE.name][batch]
+    held = json.loads(states.read_text())
+    assert len(held[REFERENCE.name]) == job.KEYS
+    assert held[SNAPSHOTS.name] == held[CHANGELOGS.name] == held[REFERENCE.name]
+
+
+def split(tasks: list[Task]) -> tuple[list[Task], list[Task]]:
+    """Copies, and all others."""
+    return [task for task in tasks if task.copy], [task for task in tasks if not task.copy]
+
+
+def hang_on(copied: Copied, counting: job.Counting, host: str) -> None:
+    path = job.hang_file(copied.out, counting.name)
+    part = path.with_suffix(".part")
+    part.write_text(host)
+    part.replace(path)
+
+
+def hung(query: Steered, since_ms: float, copy: Task) -> list[Task]:
+    """The attempts that the copy is a copy of, once they are over."""
+    same = [
+        t for t in query.tasks(since_ms) if (t.stage, t.partition) == (copy.stage, copy.partition)
+    ]
+    return [task for task in same if not task.copy]
+
+
+def raced(copied: Copied, counting: job.Counting, since_ms: float) -> bool:
+    """Whether tasks that have state were copied often enough, either attempt won, and some state
+    was committed by both."""
+    copies = [task for task in copied[counting].copies(since_ms) if task.kind == STATE]
+    won = sum(task.successful for task in copies)
+    return len(copies) >= 8 and 1 <= won < len(copies) and committed_twice(copied.out, counting)
+
+
+def committed_twice(out: Path, counting: job.Counting) -> bool:
+    """Whether a version of a state partition has files of two attempts: `<version>_<id>.zip`."""
+    partitions = Path(job.checkpoint(out, counting.name), "state", "0").glob("[0-9]*")
+    suffix = "changelog" if counting == CHANGELOGS else "zip"
+    files = [file for partition in partitions for file in partition.glob(f"*_*.{suffix}")]
+    versions = Counter((file.parent, file.name.split("_")[0]) for file in files)
+    return max(versions.values()) > 1
+
+
+def results(copied: Copied, counting: job.Counting) -> list[object]:
+    files = sorted(copied.out.glob(f"{counting.name}-*.json"))
+    return [json.loads(file.read_text()) for file in files]
