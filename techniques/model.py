@@ -181,12 +181,14 @@ class Cell:
 
 @dataclass(frozen=True)
 class Shift:
-    """What is in a column went from one row to another; `says` is the text of its tooltip."""
+    """What is in a column went from one row to another; `says` is the text of its tooltip. The
+    longer ago, the fainter it is drawn."""
 
     column: int
     from_row: int
     to_row: int
     says: str
+    ago_s: float = 0.0
 
 
 @dataclass(frozen=True)

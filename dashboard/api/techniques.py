@@ -96,9 +96,40 @@ class BarOut(Schema):
     says: str
 
 
+class CellOut(Schema):
+    """A square of a grid: `value` sets its colour, `size` (0 to 1) its area."""
+
+    row: int
+    column: int
+    value: float
+    size: float
+    says: str
+
+
+class ShiftOut(Schema):
+    """What is in a column went from one row to another."""
+
+    column: int
+    from_row: int
+    to_row: int
+    says: str
+    ago_s: float
+
+
+class GridOut(Schema):
+    """Cells count rows and columns from 0. `sizes` names what the areas show; it is empty if they
+    are all the same."""
+
+    rows: list[str]
+    columns: list[str]
+    cells: list[CellOut]
+    shifts: list[ShiftOut]
+    sizes: str
+
+
 class FigureOut(Schema):
-    """What the card draws: `points`, `series` or `bars`, depending on its kind. `weighs` names what
-    the size of a point shows. If there is nothing to draw, `note` says why."""
+    """What the card draws: `points`, `series`, `bars` or `grid`, depending on its kind. `weighs`
+    names what the size of a point shows. If there is nothing to draw, `note` says why."""
 
     kind: FigureKind
     title: str
@@ -110,6 +141,7 @@ class FigureOut(Schema):
     note: str
     series: list[SeriesOut]
     bars: list[BarOut]
+    grid: GridOut | None = None  # what a worker of an earlier version computed has none
 
 
 class SideOut(Schema):

@@ -13,7 +13,7 @@ from dashboard.fleet import jobs
 from dashboard.models import Job, TechniqueDecision, TechniqueSetting
 from dashboard.steering.registered import registry
 from dashboard.store.memory import MemoryStore
-from techniques.model import Axis, Bar, Figure, FigureKind, Series
+from techniques.model import Axis, Bar, Cell, Figure, FigureKind, Grid, Series, Shift
 from tests.dashboard.steered_job import World
 from tests.factories import ANNOUNCEMENT, RUN_ID, START_MS
 from tests.techniques.stepping import picture
@@ -156,6 +156,46 @@ def test_lines_and_bars_come_to_the_card_as_they_are(
     assert drawn["kind"] == kind
     assert drawn["series"] == [{"name": "first", "x": [1, 2], "y": [10.5, 9.0]}]
     assert drawn["bars"] == [{"label": "all of them", "value": 19.5, "says": "all took 19.5 ms"}]
+
+
+def test_a_grid_comes_to_the_card_as_it_is_though_the_technique_is_off(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = Grid(
+        rows=("executor 1", "executor 2"),
+        columns=("0", "1"),
+        cells=(
+            Cell(0, 0, 40.5, 0.25, "partition 0: 40.5 ms"),
+            Cell(1, 1, 80.0, 1.0, "partition 1"),
+        ),
+        shifts=(Shift(1, 0, 1, "partition 1 moved", ago_s=12.5),),
+        sizes="state",
+    )
+    drawn = Figure(FigureKind.GRID, "Places", Axis("partition"), Axis("task time", "ms"), grid=made)
+    monkeypatch.setattr(picture, "figure", lambda *_: drawn)
+
+    card = world.looked_at()
+    assert card["mode"] == "off"
+    told = FigureOut.model_validate(card["figure"]).model_dump()
+    assert told["kind"] == "grid"
+    assert told["grid"] == {
+        "rows": ["executor 1", "executor 2"],
+        "columns": ["0", "1"],
+        "cells": [
+            {"row": 0, "column": 0, "value": 40.5, "size": 0.25, "says": "partition 0: 40.5 ms"},
+            {"row": 1, "column": 1, "value": 80.0, "size": 1.0, "says": "partition 1"},
+        ],
+        "shifts": [
+            {"column": 1, "from_row": 0, "to_row": 1, "says": "partition 1 moved", "ago_s": 12.5}
+        ],
+        "sizes": "state",
+    }
+
+
+def test_a_figure_of_a_worker_that_knew_no_grids_is_still_shown(world: World) -> None:
+    before = {name: told for name, told in world.looked_at()["figure"].items() if name != "grid"}
+
+    assert FigureOut.model_validate(before).grid is None
 
 
 def test_a_figure_that_cannot_be_drawn_takes_no_card_with_it(

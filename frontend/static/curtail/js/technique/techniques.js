@@ -7,6 +7,7 @@ import { apiUrl, getJson, sendJson } from "../core/api.js";
 import { card, different } from "./card.js";
 import { ask } from "../core/dialog.js";
 import { element, part, setText } from "../core/dom.js";
+import { isEmpty, isWide } from "./figure.js";
 import { fill, optionsOf } from "./options.js";
 import { age } from "../core/format.js";
 import { toldBy } from "./controlstate.js";
@@ -132,6 +133,7 @@ export class Techniques {
     this.#shown = told;
     this.onCards(items);
     const focused = this.list.contains(document.activeElement) ? document.activeElement.dataset.of : null;
+    const scrolled = new Map([...this.list.querySelectorAll("[data-scroll-of]")].map((node) => [node.dataset.scrollOf, node.scrollLeft]));
     const unfolded = new Set([...this.list.querySelectorAll("details[open]")].map(({ dataset }) => dataset.of));
     const cards = new Map(
       items.map((item) => [
@@ -141,11 +143,16 @@ export class Techniques {
     );
     const unfit = unfitTogether(items);
     const open = unfolded.has(OTHERS) || unfit.some(({ name }) => `technique-${name}` === this.wanted);
+    // Wide ones last, since they would leave holes among the others.
+    const fit = items.filter((item) => !unfit.includes(item));
+    const [wide, narrow] = [true, false].map((wanted) => fit.filter(({ figure }) => Boolean(figure && isWide(figure)) === wanted));
     this.list.replaceChildren(
-      ...items.filter((item) => !unfit.includes(item)).map(({ name }) => cards.get(name)),
+      ...[...narrow, ...wide].map(({ name }) => cards.get(name)),
       ...others(unfit, unfit.map(({ name }) => cards.get(name)), open),
     );
-    if (focused) this.list.querySelector(`[data-of="${CSS.escape(focused)}"]`)?.focus();
+    // Without scrolling: the reader may be elsewhere by now.
+    if (focused) this.list.querySelector(`[data-of="${CSS.escape(focused)}"]`)?.focus({ preventScroll: true });
+    for (const node of this.list.querySelectorAll("[data-scroll-of]")) node.scrollLeft = scrolled.get(node.dataset.scrollOf) ?? 0;
     if (this.wanted) document.getElementById(this.wanted)?.scrollIntoView();
     this.wanted = null;
   }
@@ -210,9 +217,9 @@ export class Techniques {
   }
 }
 
-/** Techniques that are off and do not fit for one and the same reason: one line is enough for them. */
+/** Techniques that are off, do not fit for one and the same reason and have no picture to show: one line is enough for them. */
 export function unfitTogether(items) {
-  const unfit = items.filter(({ mode, conditions: { hold } }) => mode === "off" && hold === false);
+  const unfit = items.filter(({ mode, figure, conditions: { hold } }) => mode === "off" && hold === false && (!figure || isEmpty(figure)));
   return unfit.filter(({ conditions: { why } }) => unfit.filter((other) => other.conditions.why === why).length > 1);
 }
 
