@@ -121,8 +121,8 @@ def _timeouts(found: Seen, before: Settings) -> tuple[dict[str, int], dict[str, 
         timeout = timeout_ms(kind.durations, _before(before, "timeouts_ms", name))
         if timeout is not None:
             timeouts[name] = timeout
-            usual_ms = round(kind.durations.median_ms)
-            costs[name] = steady(usual_ms, _before(before, "costs_ms", name), 0)
+            usual_ms = max(1, round(kind.durations.median_ms))
+            costs[name] = steady(usual_ms, _before(before, "costs_ms", name), 1)
     return timeouts, costs
 
 

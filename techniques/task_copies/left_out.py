@@ -16,7 +16,7 @@ def reason(kind: Kind, sink: str, options: Options) -> str | None:
             return f"{writes}: {why}"
     if kind.stateful and not options["stateful"]:
         return (
-            f"{kind.title}, which uses a state store, is left out: its copy would load the state "
-            f"on another host, which takes long and has not been shown to leave results exact"
+            f"{kind.title}, which uses a state store, is left out: its copy would first load the "
+            f"state on another host, and leaves the partition there (option: stateful)"
         )
     return None

@@ -18,7 +18,7 @@ TECHNIQUE = Technique(
         # Both maps are by the place of the stage in its batch.
         {
             "timeouts_ms": MapOf(Number(FLOOR_MS, MOST_MS), MOST_KINDS),
-            "costs_ms": MapOf(Number(0, MOST_MS), MOST_KINDS),
+            "costs_ms": MapOf(Number(1, MOST_MS), MOST_KINDS),
             "budget_percent": Number(0.1, 50),
             "sink": Flag(),
         },
