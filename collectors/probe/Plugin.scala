@@ -14,8 +14,12 @@ class Plugin extends SparkPlugin {
 }
 
 private object Plugin {
-  /** All levers of this probe. Spark options are set in the driver only, which has the context. */
-  def levers(): Seq[Lever] = Seq(Echo, new StateStoreLever, new ConfLever(() => Driver.context))
+  /** All levers of this probe. Those with the context act in the driver only, which has it. */
+  def levers(): Seq[Lever] = Seq(
+    Echo,
+    new StateStoreLever,
+    new ConfLever(() => Driver.context),
+    new PlacementLever(() => Driver.context))
 }
 
 private class Driver extends DriverPlugin {
