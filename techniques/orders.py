@@ -13,7 +13,7 @@ from techniques.schema import Settings
 # What the probe can move (`collectors/probe`): the names of its levers.
 STATE_STORES, POOL, SPARK_CONF, ECHO = "state-stores", "pool", "spark-conf", "echo"
 STATE_PLACEMENT, TASK_COPIES = "state-placement", "task-copies"
-LEVERS = (ECHO, STATE_STORES, POOL, SPARK_CONF, TASK_COPIES)
+LEVERS = (ECHO, STATE_STORES, POOL, SPARK_CONF, STATE_PLACEMENT, TASK_COPIES)
 
 
 class Place(StrEnum):

@@ -19,7 +19,8 @@ private object Plugin {
     Echo,
     new StateStoreLever,
     new ConfLever(() => Driver.context),
-    new CopyLever(() => Driver.context))
+    new CopyLever(() => Driver.context),
+    new PlacementLever(() => Driver.context))
 }
 
 private class Driver extends DriverPlugin {

@@ -1,7 +1,8 @@
 """What every lever owes the job, on one running query that has state, a pool and Spark's options.
 
 Whatever it holds: *off* restores what was there before, a lease that ends does the same, and what
-does not fit is refused and changes nothing.
+does not fit is refused and changes nothing. A lever that cannot act on this job says why, and
+changes nothing either.
 """
 
 import sys
@@ -18,7 +19,15 @@ from pyspark.sql import functions as F
 from collectors.formats.asked import State
 from collectors.formats.control import Value, Wanted
 from dashboard.testing.stack import RedisServer
-from techniques.orders import ECHO, LEVERS, POOL, SPARK_CONF, STATE_STORES, TASK_COPIES
+from techniques.orders import (
+    ECHO,
+    LEVERS,
+    POOL,
+    SPARK_CONF,
+    STATE_PLACEMENT,
+    STATE_STORES,
+    TASK_COPIES,
+)
 from techniques.pool import control, pooled
 from techniques.pool.settings import SETTINGS
 from tests.collectors.conftest import probe, spark_session
@@ -31,9 +40,8 @@ pytestmark = pytest.mark.spark
 
 JOB = "tests.held"
 LEASE_MS = 4_000
-TECHNIQUES = ",".join(
-    f"tests.techniques.{name}" for name in ("copied", "echo", "live_conf", "pool_policy")
-)
+IN_TESTS = ("copied", "echo", "live_conf", "placed", "pool_policy")
+TECHNIQUES = ",".join(f"tests.techniques.{name}" for name in IN_TESTS)
 
 
 def unchanged(batch: pa.RecordBatch) -> pa.RecordBatch:
@@ -87,6 +95,13 @@ def copying(spark: SparkSession) -> bool:
     return any(each.getName() == "curtail-copies" for each in jvm.Thread.getAllStackTraces())
 
 
+def places(spark: SparkSession) -> dict[Any, Any]:
+    """The provider of each state store that is loaded: one that moved would be another."""
+    loaded = probe(spark).StateStores.loaded()
+    stores = [loaded.apply(number) for number in range(loaded.size())]
+    return {store.id().partition(): store.provider().hashCode() for store in stores}
+
+
 CASES = {
     ECHO: Case("echo", {"word": "hello"}, {"word": 1}, lambda _spark: None, changes=False),
     STATE_STORES: Case(
@@ -107,8 +122,23 @@ CASES = {
         changes=False,
         refused="a local master has one host",
     ),
+    # Needs executors to move state between. It restores nothing, by design: the way back costs as
+    # much as the way there. `tests/cluster/test_moves.py` holds it to that.
+    STATE_PLACEMENT: Case(
+        "placed",
+        {"places": {"0": "driver"}},
+        {"places": 1},
+        places,
+        refused="with a local master all state is in one process",
+    ),
 }
 every_lever = pytest.mark.parametrize("lever", LEVERS)
+every_lever_that_acts_here = pytest.mark.parametrize(
+    "lever", [lever for lever in LEVERS if not CASES[lever].refused]
+)
+every_other_lever = pytest.mark.parametrize(
+    "lever", [lever for lever in LEVERS if CASES[lever].refused]
+)
 
 
 @pytest.fixture(scope="module")
@@ -180,7 +210,7 @@ def test_every_lever_has_a_case() -> None:
     assert set(CASES) == set(LEVERS)
 
 
-@every_lever
+@every_lever_that_acts_here
 def test_off_restores_what_was_there_before(
     lever: str, spark: SparkSession, asking: Asking
 ) -> None:
@@ -193,7 +223,7 @@ def test_off_restores_what_was_there_before(
     until(lambda: case.now(spark) == before)
 
 
-@every_lever
+@every_lever_that_acts_here
 def test_a_lease_that_ends_restores_it_too(lever: str, spark: SparkSession, asking: Asking) -> None:
     case = CASES[lever]
     before = case.now(spark)
@@ -203,6 +233,19 @@ def test_a_lease_that_ends_restores_it_too(lever: str, spark: SparkSession, aski
     # Nobody renews it from here on.
     until(lambda: case.now(spark) == before)
     until(asking.is_settled)
+
+
+@every_other_lever
+def test_a_lever_that_cannot_act_here_says_why_and_changes_nothing(
+    lever: str, spark: SparkSession, asking: Asking
+) -> None:
+    case = CASES[lever]
+    before = case.now(spark)
+    because = asking.until_it_is(State.REFUSED, case.technique, case.settings)
+
+    assert case.refused in because
+    assert case.now(spark) == before
+    asking.off()
 
 
 @every_lever

@@ -1,0 +1,75 @@
+package org.apache.spark.curtail
+
+import java.lang.reflect.Constructor
+
+import org.apache.spark.SparkEnv
+import org.apache.spark.scheduler.{ExecutorCacheTaskLocation, TaskLocation}
+import org.apache.spark.sql.execution.streaming.state.StateStoreProviderId
+import org.apache.spark.util.RpcUtils
+
+import scala.concurrent.{Await, Future}
+import scala.concurrent.duration._
+
+/**
+ * Spark's coordinator of state stores, which knows the executor of each store, and by which the
+ * scheduler chooses where a stateful task prefers to run. In this package because Spark's RPC is
+ * private to it.
+ *
+ * The messages are private to their file, so they are made by reflection. A Spark without them gives
+ * an exception here, and one that no longer understands them gives it as the answer.
+ */
+class StateCoordinator(env: SparkEnv) {
+  import StateCoordinator._
+
+  private val endpoint = RpcUtils.makeDriverRef("StateStoreCoordinator", env.conf, env.rpcEnv)
+  // Only in the same JVM is a message in the coordinator's inbox as soon as it is sent.
+  if (endpoint.address != env.rpcEnv.address)
+    throw new UnsupportedOperationException("the coordinator of state stores is in another process")
+
+  /** Returns the executor of each store; stores that no task has opened yet are left out. */
+  def executors(stores: Seq[StateStoreProviderId]): Map[StateStoreProviderId, String] = {
+    val asked = stores.map(store => store -> endpoint.ask[Any](Locate.newInstance(store)))
+    asked.flatMap { case (store, answer) =>
+      answered(answer) match {
+        case Some(place: String) => executorIn(place).map(store -> _)
+        case _ => None
+      }
+    }.toMap
+  }
+
+  /** Puts the word that the stores are on this executor into the coordinator's inbox, and does not
+   *  wait for the answers. */
+  def say(stores: Seq[StateStoreProviderId], host: String, executorId: String): Said =
+    new Said(stores.map { store =>
+      endpoint.ask[Any](Report.newInstance(store, host, executorId, Nil))
+    })
+}
+
+object StateCoordinator {
+  private val Package = "org.apache.spark.sql.execution.streaming.state."
+  private val Patience = 5.seconds
+
+  /** (store) */
+  private lazy val Locate = constructor("GetLocation", 1)
+  /** (store, host, executor, other stores of that executor which it would unload) */
+  private lazy val Report = constructor("ReportActiveInstance", 4)
+
+  /** The answers to a word; `confirm` throws what the coordinator had against it. */
+  class Said(answers: Seq[Future[Any]]) {
+    def confirm(): Unit = answers.foreach(answered)
+  }
+
+  private def answered(answer: Future[Any]): Any = Await.result(answer, Patience)
+
+  private def executorIn(place: String): Option[String] = TaskLocation(place) match {
+    case ExecutorCacheTaskLocation(_, executorId) => Some(executorId)
+    case _ => None
+  }
+
+  private def constructor(name: String, fields: Int): Constructor[_] = {
+    val made = Class.forName(Package + name).getDeclaredConstructors.filter(_.getParameterCount == fields)
+    val found = made.headOption.getOrElse(throw new NoSuchMethodException(s"$name of $fields fields"))
+    found.setAccessible(true)
+    found
+  }
+}

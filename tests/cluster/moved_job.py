@@ -1,0 +1,149 @@
+"""The job whose state is moved: all queries of `moved_queries.py` at once, until SIGTERM.
+
+Every batch writes the rows it put out to a file, each with the partition that it came from and the
+host that this ran on. With `--like` it is the untouched run: each query runs as many batches as the
+folder that is named there has, as fast as it goes, and then the state of both is written down.
+"""
+
+import argparse
+import json
+import signal
+import threading
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.streaming.query import StreamingQuery
+
+from collectors import instrument
+from collectors.spark.build import probe_jar
+from collectors.spark.conf import CHECKPOINT_FILE_MANAGER
+from dashboard.testing.cluster import HOST_VARIABLE
+from tests.cluster.job import JAVA_OPTIONS
+from tests.cluster.moved_queries import QUERIES, Moved
+from tests.cluster.orders import write
+
+NAME = "moved"
+PARTITIONS = 3
+INTERVAL_MS = 1_500
+_HOST = f"reflect('java.lang.System', 'getenv', '{HOST_VARIABLE}')"
+
+
+def main() -> int:
+    options = arguments().parse_args()
+    ended = threading.Event()
+    signal.signal(signal.SIGTERM, lambda *_: ended.set())
+    spark = session(options)
+    running = {name: start(spark, name, moved, options) for name, moved in QUERIES.items()}
+    if options.like is None:
+        while all(query.isActive for query in running.values()) and not ended.wait(0.1):
+            pass
+    else:
+        last = {name: len(put_out(options.like, name)) - 1 for name in running}
+        until_done(running, last)
+        for folder in (options.out, options.like):
+            for name, moved in QUERIES.items():
+                # The batch before the last is committed for certain.
+                found = state(spark, moved, folder / "checkpoint" / name, last[name] - 1)
+                write(options.out / f"{folder.name}-{name}.state", found)
+    failed = [failure for query in running.values() if (failure := query.exception())]
+    for query in running.values():
+        query.stop()
+    spark.stop()
+    if failed:
+        raise failed[0]
+    return 0
+
+
+def arguments() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--conf", type=json.loads, required=True)
+    parser.add_argument("--redis", help="instrumented if given")
+    parser.add_argument("--like", type=Path, help="the folder of a run that is over")
+    return parser
+
+
+def session(options: argparse.Namespace) -> SparkSession:
+    builder = (
+        SparkSession.Builder()
+        .appName(NAME)
+        .config("spark.ui.enabled", "false")
+        .config("spark.ui.showConsoleProgress", "false")
+        .config("spark.sql.shuffle.partitions", PARTITIONS)
+        .config("spark.sql.streaming.checkpointFileManagerClass", CHECKPOINT_FILE_MANAGER)
+        .config("spark.driver.extraJavaOptions", JAVA_OPTIONS)
+        .config("spark.executor.extraJavaOptions", JAVA_OPTIONS)
+        # Often, so that stores upload, clean up and are closed in the middle of moves.
+        .config("spark.sql.streaming.stateStore.maintenanceInterval", "2s")
+        .config("spark.sql.streaming.stateStore.minDeltasForSnapshot", 3)
+    )
+    for key, value in options.conf.items():
+        builder = builder.config(key, value)
+    if options.redis:
+        builder = instrument(builder, redis=options.redis, job=NAME)
+    else:
+        # Nothing of the probe runs but the checkpoint files, the same on both sides.
+        builder = builder.config("spark.jars", str(probe_jar()))
+        builder = builder.config("spark.driver.extraClassPath", str(probe_jar()))
+    spark = builder.getOrCreate()
+    spark.sparkContext.setLogLevel("WARN")
+    return spark
+
+
+def start(
+    spark: SparkSession, name: str, moved: Moved, options: argparse.Namespace
+) -> StreamingQuery:
+    (options.out / name).mkdir(exist_ok=True)
+    # A query keeps the session's options of the moment that it starts.
+    for key, value in moved.conf.items():
+        spark.conf.set(key, value)
+    interval_ms = INTERVAL_MS if options.like is None else 0
+
+    def put_out(changed: DataFrame, batch_id: int) -> None:
+        rows = changed.select(
+            F.to_json(F.struct("*")), F.spark_partition_id(), F.expr(_HOST)
+        ).collect()
+        write(options.out / name / f"batch-{batch_id:05}.json", sorted(map(list, rows), key=str))
+
+    return (
+        moved.frame(spark)
+        .writeStream.queryName(name)
+        .outputMode(moved.mode)
+        .foreachBatch(put_out)
+        .option("checkpointLocation", str(options.out / "checkpoint" / name))
+        .trigger(processingTime=f"{interval_ms} milliseconds")
+        .start()
+    )
+
+
+def until_done(running: dict[str, StreamingQuery], last: dict[str, int]) -> None:
+    """Returns when every query has run its batches; stops each as soon as it has."""
+    left = dict(running)
+    while left:
+        for name, query in tuple(left.items()):
+            done: Any = query._jsq.lastProgress()
+            if not query.isActive or (done and done.batchId() >= last[name]):
+                query.stop()
+                del left[name]
+        threading.Event().wait(0.1)
+
+
+def state(spark: SparkSession, moved: Moved, checkpoint: Path, batch_id: int) -> list[list[str]]:
+    """All keys and values after this batch, whatever partitions they are in."""
+    found = []
+    for part in moved.state:
+        read = spark.read.format("statestore").options(batchId=str(batch_id), **part)
+        found.append(sorted(read.load(str(checkpoint)).drop("partition_id").toJSON().collect()))
+    return found
+
+
+def put_out(out: Path, name: str) -> dict[int, Any]:
+    """What every batch of a query put out, by its number."""
+    paths = (out / name).glob("batch-*.json")
+    return {int(path.stem.removeprefix("batch-")): json.loads(path.read_text()) for path in paths}
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

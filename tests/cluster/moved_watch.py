@@ -1,0 +1,131 @@
+"""The job of `moved_job.py` while it runs: what its batches put out and where, and its orders."""
+
+import json
+import os
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from redis import Redis
+
+from collectors.formats import control, keys
+from collectors.formats.asked import Applied, Asked
+from collectors.formats.control import Control, Wanted
+from collectors.formats.wire import decode
+from dashboard.cli import programs
+from dashboard.cli.child import Program
+from dashboard.cli.root import ROOT
+from dashboard.testing.cluster import HOST_VARIABLE, Cluster
+from dashboard.testing.running import Running
+from dashboard.testing.stack import RedisServer
+from tests.cluster import moved_job as job
+from tests.cluster.moved_queries import QUERIES
+from tests.waiting import until
+
+TECHNIQUE = "placed"
+LEASE_MS = 120_000
+PATIENCE_S = 90
+
+# Executors start in folders of their own.
+PYTHON = {"spark.executorEnv.PYTHONPATH": str(ROOT)}
+
+Places = Mapping[int, str]
+
+
+class Watched:
+    """`running` is the driver of the moment; a later one goes on in the same folder."""
+
+    def __init__(self, cluster: Cluster, redis: RedisServer, out: Path) -> None:
+        self.out = out
+        self._cluster = cluster
+        self._redis_url = redis.url
+        self._redis: Any = Redis.from_url(redis.url)
+        self._versions = dict.fromkeys(QUERIES, 0)
+        self.running = self.start()
+
+    def start(self) -> Running:
+        conf = {
+            **self._cluster.spark_options,
+            "spark.curtail.techniques": "tests.techniques.placed",
+        }
+        words = ("--conf", json.dumps(conf), "--redis", self._redis_url)
+        self.running = Running(program(self.out, *words))
+        return self.running
+
+    def last(self, name: str) -> int:
+        return max((int(path.stem[-5:]) for path in self._batches(name)), default=-1)
+
+    def run_on(self, batches: int) -> None:
+        """Returns when every query has done so many batches more, of a driver that lives."""
+        enough = {name: self.last(name) + batches for name in QUERIES}
+        self.until(lambda: all(self.last(name) >= enough[name] for name in QUERIES))
+
+    def until(self, condition: Any, timeout_s: float = PATIENCE_S) -> None:
+        # Not more often than needed: what looks takes cores from what it looks at.
+        until(lambda: condition() or not self.running.lives, timeout_s, 0.1)
+        assert self.running.lives, self.running.said(60)
+
+    def executors(self) -> dict[str, str]:
+        """The hosts of the living executors by executor id."""
+        return {each: _host(pid) for each, pid in self._cluster.executors().items()}
+
+    def pid(self, executor_id: str) -> int:
+        return self._cluster.executors()[executor_id]
+
+    def hosts(self, name: str) -> dict[int, str]:
+        """The hosts that the partitions of the query's last batch ran on."""
+        last = json.loads((self.out / name / f"batch-{self.last(name):05}.json").read_text())
+        return {partition: host for _, partition, host in last}
+
+    def ask(self, name: str, places: Places | None) -> None:
+        """Writes the control document as the server does; None withdraws what was asked."""
+        self._versions[name] += 1
+        version, wanted = self._versions[name], {}
+        if places is not None:
+            settings = {"places": {str(partition): to for partition, to in places.items()}}
+            wanted = {TECHNIQUE: Wanted("act", version, LEASE_MS, settings)}
+        document = Control(version, time.time_ns() // 1_000_000, wanted)
+        self._redis.set(keys.control(_job_id(name)), control.encode(document))
+
+    def is_settled(self, name: str) -> bool:
+        """Whether every JVM holds or refused what was asked last."""
+        asked = self._asked(name)
+        return asked is not None and asked.version == self._versions[name] and asked.settled
+
+    def answer(self, name: str) -> Applied | None:
+        """What the job says of the order it was asked last."""
+        asked = self._asked(name)
+        return asked.techniques[0] if asked and self.is_settled(name) and asked.techniques else None
+
+    def _asked(self, name: str) -> Asked | None:
+        newest = self._redis.xrevrange(keys.frames(_job_id(name)).key, count=1)
+        return decode(newest[0][1][keys.PAYLOAD]).asked if newest else None
+
+    def _batches(self, name: str) -> list[Path]:
+        return list((self.out / name).glob("batch-*.json"))
+
+
+def untouched(out: Path, like: Path) -> None:
+    """Runs the same batches without Curtail, without a cluster, and writes down both states."""
+    conf = {"spark.master": "local[2]", "spark.sql.shuffle.partitions": "1"}
+    out.mkdir()
+    with Running(program(out, "--conf", json.dumps(conf), "--like", str(like))) as running:
+        assert running.wait(timeout_s=240) == 0, running.said(60)
+
+
+def program(out: Path, *words: str) -> Program:
+    argv = (sys.executable, "-m", job.__name__, "--out", str(out), *words)
+    env = programs.environ(os.environ, **programs.same_python())
+    return Program(out.name, argv, env, out / "driver.log")
+
+
+def _job_id(name: str) -> str:
+    return keys.job_id(job.NAME, name)
+
+
+def _host(pid: int) -> str:
+    environ = Path("/proc", str(pid), "environ").read_text().split("\0")
+    pairs = (pair.partition("=") for pair in environ)
+    return next(value for name, _, value in pairs if name == HOST_VARIABLE)
