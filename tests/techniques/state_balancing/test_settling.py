@@ -88,6 +88,20 @@ def test_an_executor_that_is_slow_only_for_a_moment_keeps_its_partitions() -> No
     assert driver.drive(60).moves == []
 
 
+def test_from_a_move_that_made_it_worse_it_learns_what_is_slow() -> None:
+    """Two partitions of four times the work look as if their executor were slow; once one of them
+    has moved and takes as long there, the others are known to be light."""
+    works = {**dict.fromkeys((0, 1), 800.0), **dict.fromkeys(range(2, 7), 200.0)}
+    places = {partition: "1" if partition < 2 else "2" for partition in works}
+    simulation = Simulation({"1": Machine(), "2": Machine()}, works, places)
+    driver = driven(simulation, 200)
+
+    assert any("made the two finish later" in each.reason for each in driver.decisions)
+    # The best there is: 800 and three times 200 on either, or two and three of them.
+    assert simulation.makespan_ms == 1_400
+    assert len(driver.moves) == 3
+
+
 def test_several_slow_tasks_side_by_side_leave_together_or_not_at_all() -> None:
     """One move alone would bring nothing: the other task of the slow executor is as late."""
     machines = {"1": Machine(4), "2": Machine(4, slowness=3.0)}
