@@ -78,6 +78,8 @@ def session(options: argparse.Namespace) -> SparkSession:
         # Often, so that stores upload, clean up and are closed in the middle of moves.
         .config("spark.sql.streaming.stateStore.maintenanceInterval", "2s")
         .config("spark.sql.streaming.stateStore.minDeltasForSnapshot", 3)
+        # Spark gives Python 15 s to start, which seven queries at once on two cores may take.
+        .config("spark.python.authenticate.socketTimeout", "120s")
     )
     for key, value in options.conf.items():
         builder = builder.config(key, value)
@@ -132,10 +134,11 @@ def until_done(running: dict[str, StreamingQuery], last: dict[str, int]) -> None
 
 def state(spark: SparkSession, moved: Moved, checkpoint: Path, batch_id: int) -> list[list[str]]:
     """All keys and values after this batch, whatever partitions they are in."""
-    found = []
+    found: list[list[str]] = []
     for part in moved.state:
         read = spark.read.format("statestore").options(batchId=str(batch_id), **part)
-        found.append(sorted(read.load(str(checkpoint)).drop("partition_id").toJSON().collect()))
+        rows: Any = read.load(str(checkpoint)).drop("partition_id").toJSON().collect()
+        found.append(sorted(rows))
     return found
 
 

@@ -41,8 +41,8 @@ class Totals(StatefulProcessor):
             total += int(frame["value"].sum())
             for remainder, count in (frame["value"] % 5).value_counts().items():
                 at = (int(remainder),)
-                known = self._seen.getValue(at)[0] if self._seen.containsKey(at) else 0
-                self._seen.updateValue(at, (known + int(count),))
+                known = self._seen.getValue(at) if self._seen.containsKey(at) else None
+                self._seen.updateValue(at, ((known[0] if known else 0) + int(count),))
         self._total.update((total,))
         yield pd.DataFrame({"key": [key[0]], "total": [total]})
 

@@ -26,10 +26,7 @@ from tests.waiting import until
 
 TECHNIQUE = "placed"
 LEASE_MS = 120_000
-PATIENCE_S = 90
-
-# Executors start in folders of their own.
-PYTHON = {"spark.executorEnv.PYTHONPATH": str(ROOT)}
+PATIENCE_S = 240
 
 Places = Mapping[int, str]
 
@@ -49,6 +46,8 @@ class Watched:
         conf = {
             **self._cluster.spark_options,
             "spark.curtail.techniques": "tests.techniques.placed",
+            # Executors start in folders of their own.
+            "spark.executorEnv.PYTHONPATH": str(ROOT),
         }
         words = ("--conf", json.dumps(conf), "--redis", self._redis_url)
         self.running = Running(program(self.out, *words))
