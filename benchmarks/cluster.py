@@ -18,12 +18,13 @@ the batches that count (`benchmarks.cluster_results`).
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
 from benchmarks import cluster_results as results
 from benchmarks.cluster_engine import Measured, measure, scratch, started
+from benchmarks.cluster_figures import Figures
 from benchmarks.cluster_regimes import (
     BALANCING,
     DEFAULT,
@@ -95,12 +96,12 @@ def result(measured: Mapping[str, Measured]) -> dict[str, Any]:
     }
 
 
-def _copies(figures: tuple[results.Figures, ...], arm: str) -> dict[str, Any] | None:
+def _copies(figures: Sequence[Figures], arm: str) -> dict[str, Any] | None:
     found = results.of_arm(figures, arm)
     return found and {**found, **results.of_copies(figures, arm)}
 
 
-def _moves(figures: tuple[results.Figures, ...], arm: str) -> dict[str, Any] | None:
+def _moves(figures: Sequence[Figures], arm: str) -> dict[str, Any] | None:
     found = results.of_arm(figures, arm)
     return found and {**found, **results.of_moves(figures, arm)}
 
@@ -130,9 +131,7 @@ def _line(found: Mapping[str, Any] | None) -> str:
     cells = "".join(f"{_cell(ratio):<24}" for ratio in ratios)
     if "moves" in found:
         cost = _told(found["move_cost_ms"], "ms a move")
-        return (
-            f"{cells}{found['moves']} moves, settled after {_told(found['settle_s'], 's')}, {cost}"
-        )
+        return f"{cells}{found['moves']:g} moves, settled after {_told(found['settle_s'], 's')}, {cost}"
     return f"{cells}{found['copies']} copies, cost {found['cost']:.1%}"
 
 

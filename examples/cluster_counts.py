@@ -42,7 +42,7 @@ def arguments() -> argparse.ArgumentParser:
     parser.add_argument("--rate", type=example.positive, default=1200, help="events per second")
     parser.add_argument("--keys", type=example.positive, default=1200, help="distinct keys")
     parser.add_argument(
-        "--steps", type=example.positive, default=4000, help="arithmetic steps of a score"
+        "--steps", type=example.positive, default=2000, help="arithmetic steps of a score"
     )
     parser.add_argument(
         "--stateless", action="store_true", help="scores events instead of counting them by key"

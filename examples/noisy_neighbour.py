@@ -102,7 +102,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         signal.signal(signum, lambda *_: over.set())
     neighbour = Neighbour([each.resolve() for each in options.work_dir], over)
     if options.stall_s:
-        neighbour.stall(*options.stall_s, options.every_s, random.Random(options.seed))
+        least_s, most_s = options.stall_s
+        neighbour.stall(least_s, most_s, options.every_s, random.Random(options.seed))
     else:
         neighbour.slow(options.share, options.period_ms / 1000)
     return 0
