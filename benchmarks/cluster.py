@@ -130,8 +130,8 @@ def _line(found: Mapping[str, Any] | None) -> str:
     ratios = [interval_of(found, f"{name}_ratio") for name in ("p99_batch", "p999_latency")]
     cells = "".join(f"{_cell(ratio):<24}" for ratio in ratios)
     if "moves" in found:
-        cost = _told(found["move_cost_ms"], "ms a move")
-        return f"{cells}{found['moves']:g} moves, settled after {_told(found['settle_s'], 's')}, {cost}"
+        settled, cost = _told(found["settle_s"], "s"), _told(found["move_cost_ms"], "ms a move")
+        return f"{cells}{found['moves']:g} moves, settled after {settled}, {cost}"
     return f"{cells}{found['copies']} copies, cost {found['cost']:.1%}"
 
 
