@@ -46,17 +46,18 @@ SUMMARY = "copies of late tasks and moves of state, three hosts, one slow (--qui
 
 # The queries, each with the regimes that are measured on it; the even one before any slowness.
 QUERIES = ((EVEN, SLOW_HOST), (STALLS,))
-# A balancer needs a few periods of 5 s to find and move what is slow.
+# Balancing moves one partition in each of its periods of 10 s.
 FULL = Plan(
     rounds={EVEN: 3, SLOW_HOST: 4, STALLS: 6},
-    settle_acting={BALANCING: 40, SPECULATION: 10},
+    settle_acting={BALANCING: 60, SPECULATION: 15},
 )
 QUICK = Plan(
     rounds={EVEN: 1, SLOW_HOST: 1, STALLS: 1},
     warm_up=15,
     settle=2,
-    settle_acting={BALANCING: 30, SPECULATION: 6},
+    settle_acting={BALANCING: 25, SPECULATION: 10},
     length=15,
+    options={BALANCING: {"period": 5.0}},
 )
 AIMS = {
     BALANCING: {"p99_batch_ratio": 0.5},

@@ -22,7 +22,8 @@ from dashboard.testing.cluster import Cluster
 from dashboard.testing.running import Running
 from dashboard.testing.stack import RedisServer
 from examples import cluster_counts, noisy_neighbour
-from techniques.model import Decision, Mode, Past
+from techniques.model import Decision, Mode, Options, Past
+from techniques.options import checked
 from techniques.registry import Registry
 from techniques.schema import Settings
 
@@ -38,10 +39,9 @@ LINGER_BATCHES = 2
 class Pilot:
     """Decides for one technique as a worker of the dashboard does, from the moment it is made."""
 
-    def __init__(self, technique: str, run: str) -> None:
-        registry = Registry()
+    def __init__(self, registry: Registry, technique: str, options: Options, run: str) -> None:
         self._controller = registry.controller(technique)
-        self._options = {each.name: each.default for each in registry.techniques[technique].options}
+        self._options = checked(registry.techniques[technique].options, options)
         self._run = run
         self._decision: Decision | None = None
         self._history = History(LOOKS_BACK_MS // WINDOW_MS)
@@ -81,10 +81,14 @@ class SteeredQuery(Query):
         told = {each.executor_id for each in self.frames[-1].executors}
         return sorted(told - {DRIVER})
 
-    def steer(self, base: dict[str, Settings], technique: str | None = None) -> None:
-        """Asks for `base`, and from now on for what the technique's controller decides."""
+    @property
+    def run(self) -> str:
+        return str(self.frames[-1].run_id)
+
+    def steer(self, base: dict[str, Settings], pilot: Pilot | None = None) -> None:
+        """Asks for `base`, and from now on for what the pilot decides."""
         self._base = base
-        self._pilot = Pilot(technique, str(self.frames[-1].run_id)) if technique else None
+        self._pilot = pilot
         self._decided_s = time.monotonic()
         self.ask_for(base)
 
@@ -142,7 +146,9 @@ def one_block(query: SteeredQuery, regime: Regime, number: int, arm: str, plan: 
     query.steer(asked(arm))
     hold(query)
     asked_ms = time.time() * 1000
-    query.steer(asked(arm), TECHNIQUES.get(arm))
+    if arm in TECHNIQUES:
+        pilot = Pilot(Registry(), TECHNIQUES[arm], plan.options.get(arm, {}), query.run)
+        query.steer(asked(arm), pilot)
     query.wait_for_batches(plan.settles(arm))
     first, last = query.wait_for_batches(plan.length)
     return Stretch(number, arm, asked_ms, first, last)

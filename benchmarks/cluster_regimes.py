@@ -23,6 +23,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from benchmarks.live_speculation.technique import TECHNIQUE as LIVE
+from techniques.model import Options
 from techniques.schema import Settings
 
 OFF, DEFAULT = "off", "default_speculation"
@@ -73,13 +74,14 @@ REGIMES: Mapping[str, Regime] = {
 @dataclass(frozen=True)
 class Plan:
     """Lengths in micro-batches, one a second. `settle` is left out of what counts; a technique
-    that decides by itself gets `settle_acting`."""
+    that decides by itself gets `settle_acting`, and `options` where it is not to have its own."""
 
     rounds: Mapping[str, int] = field(default_factory=dict)
     warm_up: int = 30
     settle: int = 3
     settle_acting: Mapping[str, int] = field(default_factory=dict)
     length: int = 40
+    options: Mapping[str, Options] = field(default_factory=dict)
 
     def settles(self, arm: str) -> int:
         return self.settle_acting.get(arm, self.settle)
