@@ -1,4 +1,4 @@
-"""What the example jobs share: their common options and an instrumented local session."""
+"""What the example jobs share: their common options and an instrumented session."""
 
 import argparse
 import os
@@ -6,6 +6,7 @@ import signal
 import tempfile
 import threading
 import time
+from collections.abc import Mapping
 from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
@@ -67,7 +68,10 @@ def positive(text: str) -> int:
     return value
 
 
-def session(name: str, options: argparse.Namespace) -> SparkSession:
+def session(
+    name: str, options: argparse.Namespace, conf: Mapping[str, str] | None = None
+) -> SparkSession:
+    """`conf` are further options of Spark; they replace those that all examples have."""
     builder = (
         SparkSession.Builder()
         .appName(name)
@@ -86,7 +90,7 @@ def session(name: str, options: argparse.Namespace) -> SparkSession:
         .config("spark.driver.bindAddress", "127.0.0.1")
         .config("spark.driver.memory", "1g")
     )
-    for key, value in disk(options.disk_mb_s).items():
+    for key, value in {**disk(options.disk_mb_s), **(conf or {})}.items():
         builder = builder.config(key, value)
     spark = instrument(builder, redis=options.redis, job=name).getOrCreate()
     spark.sparkContext.setLogLevel("WARN")

@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Protocol
@@ -51,6 +51,9 @@ class Process(Protocol):
 class Query:
     """Collects the frames and activities of a job. Its `wait` methods also renew the lease."""
 
+    # The parts of a frame that are decoded.
+    only: wire.Only | None = READ
+
     def __init__(self, running: Process, redis_url: str, job_id: str) -> None:
         self._running = running
         self._redis: Any = Redis.from_url(redis_url)
@@ -69,10 +72,15 @@ class Query:
 
     def ask(self, settings: Settings | None) -> None:
         """Sends settings to the job; None withdraws the earlier ones."""
+        self.ask_for({} if settings is None else {TECHNIQUE: settings})
+
+    def ask_for(self, wanted: Mapping[str, Settings]) -> None:
+        """Sends the settings of each technique to the job; all others are off."""
         self._version += 1
-        self._wanted = {}
-        if settings is not None:
-            self._wanted = {TECHNIQUE: Wanted("act", self._version, LEASE_MS, settings)}
+        self._wanted = {
+            name: Wanted("act", self._version, LEASE_MS, settings)
+            for name, settings in wanted.items()
+        }
         self._renew()
 
     def held(self) -> bool:
@@ -114,7 +122,7 @@ class Query:
         if time.monotonic() - self._renewed_s >= RENEW_S:
             self._renew()
         for data in self._news(keys.frames(self._job_id)):
-            frame = wire.decode(data, READ)
+            frame = wire.decode(data, self.only)
             self.frames.append(frame)
             self.batches += frame.batches
         for data in self._news(keys.activities(self._job_id)):

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from dashboard.cli import answers, ports, programs
 from dashboard.cli.child import Program
+from dashboard.cli.demo_cluster import JOB, DemoCluster
 from dashboard.cli.say import say
 from dashboard.cli.supervise import Failed, Supervisor
 from dashboard.cli.supervise import run as supervise
@@ -53,14 +54,21 @@ def run(argv: list[str]) -> int:
     parser.add_argument(
         "--pool", choices=sorted(POOL), help="trouble for the enrichment job's operator pool"
     )
+    parser.add_argument(
+        "--cluster",
+        action="store_true",
+        help="one job instead, on a Spark cluster of three hosts, one of them slow",
+    )
     options = parser.parse_args(argv)
+    if options.cluster and (options.no_jobs or options.calm or options.pool):
+        parser.error("--cluster runs one job of its own: leave out --no-jobs, --calm and --pool")
     port = ports.prefer(options.port, HOST)
     if port != options.port:
         say(f"port {options.port} is in use; taking {port}")
     # Spark may still be writing a last file while the folder is emptied.
     with tempfile.TemporaryDirectory(prefix="curtail-demo-", ignore_cleanup_errors=True) as folder:
         jobs = () if options.no_jobs else JOBS
-        demo = Demo(Path(folder), port, jobs, words(options.calm, options.pool))
+        demo = Demo(Path(folder), port, jobs, words(options.calm, options.pool), options.cluster)
         return supervise(demo.carry_out)
 
 
@@ -77,10 +85,11 @@ class Demo:
         port: int,
         jobs: tuple[str, ...],
         words: Mapping[str, tuple[str, ...]],
+        on_cluster: bool = False,
     ) -> None:
         self._data_dir = data_dir
         self._port = port
-        self._jobs = jobs
+        self._jobs = (JOB,) if on_cluster else jobs
         self._words = words
         self._redis_port = ports.any_free(HOST)
         self._env = programs.environ(
@@ -93,6 +102,7 @@ class Demo:
             SPARK_LOCAL_DIRS=str(data_dir / "spark"),
             **programs.same_python(),
         )
+        self._cluster = DemoCluster(self._env, data_dir) if on_cluster else None
 
     async def carry_out(self, supervisor: Supervisor) -> None:
         env, data_dir = self._env, self._data_dir
@@ -104,6 +114,8 @@ class Demo:
         if self._jobs:
             # The jobs would build it too, each waiting for the first.
             await supervisor.finish(programs.probe(env))
+        if self._cluster:
+            await self._cluster.start(supervisor)
         await supervisor.start(programs.server(env, HOST, self._port, data_dir / "server.log"))
         await supervisor.start(programs.worker(env, data_dir, data_dir / "worker.log"))
         # A JVM takes longest to get going, so the first one starts beside the server.
@@ -125,16 +137,26 @@ class Demo:
                 if not await steady.wait_for(store, _application(before), STEADY_WITHIN_S):
                     say(f"{before} is not steady after {STEADY_WITHIN_S} s; {name} starts anyway")
                 await supervisor.start(self._job(name))
+            if self._cluster:
+                # Beside the warm-up, nobody could tell its slowness from a cold JVM's.
+                await steady.wait_for(store, _application(JOB), STEADY_WITHIN_S)
+                await supervisor.start(self._cluster.neighbour())
+                say(f"{self._cluster.slow_host} is slow from now on")
         finally:
             await store.close()
 
     def _job(self, name: str) -> Program:
-        return programs.job(self._env, name, self._data_dir, *self._words.get(name, ()))
+        made = partial(programs.job, self._env, name, self._data_dir)
+        if self._cluster:
+            return self._cluster.job(made(*self._cluster.words))
+        return made(*self._words.get(name, ()))
 
     def _welcome(self, password: str) -> str:
         jobs = "No jobs, as asked."
         if self._jobs:
             jobs = f"Jobs start one after the other: {', '.join(self._jobs)}."
+        if self._cluster:
+            jobs = self._cluster.says
         return "\n".join(
             [
                 "",
