@@ -75,7 +75,7 @@ def _pools(view: View, at: int) -> tuple[PoolSample, ...]:
 
 def _activity(each: Interval) -> Activity:
     kind = Kind[each.kind.upper()]
-    stage = TaskFacts(int(each.name.split()[1])) if kind is Kind.TASK else None
+    stage = TaskFacts(int(each.name.split()[1]), stateful=True) if kind is Kind.TASK else None
     return Activity(
         kind,
         round(each.start_ms * 1000),
