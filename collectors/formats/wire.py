@@ -37,6 +37,7 @@ Integers are LEB128, texts UTF-8 behind their length (`formats.codec`).
     tag 15    warming up                 present, and empty, until the run's batches no longer get
                                          shorter (`process.warm_up`)
     tag 16    pools                      the operator pools that the query uses (`formats.pools`)
+    tag 18    heavy keys                 of `watch_keys`, once a second (`formats.heavy_keys`)
 
 Absent sections are empty. Tags 3 and 14 had another meaning once and stay unused. A reader skips
 tags it does not know, so a section can be added without a new version; the version changes when a
@@ -46,11 +47,12 @@ reader of the old one would misread.
 from dataclasses import dataclass, fields
 from uuid import UUID
 
-from collectors.formats import asked, buckets, collector_load, pools, samples
+from collectors.formats import asked, buckets, collector_load, heavy_keys, pools, samples
 from collectors.formats.asked import Asked
 from collectors.formats.buckets import Histogram
 from collectors.formats.codec import Garbled, Reader, Writer
 from collectors.formats.collector_load import CollectorLoad
+from collectors.formats.heavy_keys import WatchedKeys
 from collectors.formats.pools import PoolSample
 from collectors.formats.samples import ExecutorSample as ExecutorSample
 
@@ -71,6 +73,7 @@ LATENCY, BATCHES = 1, 2
 HEALTH, BACKLOG, STAMPED, STATE, TASKS, TRAFFIC, COMMITTED = range(4, 11)
 COLLECTOR, ASKED, EXECUTORS = range(11, 14)
 WARMING_UP, POOLS = 15, 16
+HEAVY_KEYS = 18
 
 
 class UnknownVersion(Garbled):
@@ -155,6 +158,7 @@ class Frame:
     asked: Asked | None = None
     pools: tuple[PoolSample, ...] = ()
     warming_up: bool = False
+    heavy_keys: tuple[WatchedKeys, ...] = ()
 
     @property
     def start_ms(self) -> int:
@@ -202,6 +206,9 @@ def encode(frame: Frame) -> bytes:
     if frame.pools:
         pools.write(section := Writer(), frame.pools)
         _section(out, POOLS, section)
+    if frame.heavy_keys:
+        heavy_keys.write(section := Writer(), frame.heavy_keys)
+        _section(out, HEAVY_KEYS, section)
     return out.bytes()
 
 
@@ -247,6 +254,7 @@ def decode(data: bytes, only: Only | None = None) -> Frame:
         asked=asked.read(s) if (s := sections.get(ASKED)) else None,
         pools=pools.read(s) if (s := sections.get(POOLS)) else (),
         warming_up=WARMING_UP in sections,
+        heavy_keys=heavy_keys.read(s) if (s := sections.get(HEAVY_KEYS)) else (),
     )
 
 

@@ -29,6 +29,7 @@ from collectors.formats.wire import (
 from collectors.process import pool_windows
 from collectors.process.committed import Uncommitted
 from collectors.process.events import batch_phases, gc_pauses
+from collectors.process.events.heavy_keys import HeavyKeys
 from collectors.process.events.progress import Progress
 from collectors.process.events.scheduling import QueryTasks, Scheduling
 from collectors.process.events.state_store import Lane, StateStores
@@ -104,6 +105,7 @@ class Assembler:
         self._unreadable_events = 0
         self._stores = StateStores()
         self._scheduling = Scheduling()
+        self._heavy_keys = HeavyKeys()
 
     def start(self, running: Running) -> bool:
         """Returns False if the run is already known: a new collector is told of all runs again."""
@@ -214,6 +216,7 @@ class Assembler:
                 state=self._state(job.running.run_id, at_once),
                 tasks=_counts(tasks),
                 traffic=_traffic(tasks),
+                heavy_keys=self._heavy_keys.of(job.running.query_id, number),
             )
             ended, job.ended = tuple(job.ended), []
             yield Closed(job.running.job_id, frame, ended)
@@ -258,6 +261,9 @@ class Assembler:
                     self._keep(job, pause)
             elif event.source == EventSource.LEVERS:
                 return  # for the control agent
+            elif event.source == EventSource.HEAVY_KEYS:
+                if event.context in self._jobs:
+                    self._heavy_keys.hear(event, self._next_window)
             elif finished := self._stores.read(executor_id, event, ahead_us):
                 store = finished.store
                 self._facts.partition(store.run_id, store.operator, store.partition, executor_id)
@@ -306,6 +312,7 @@ class Assembler:
                 self._over.append(job.running.run_id)
                 self._stores.forget_run(job.running.run_id)
                 self._scheduling.forget(query_id)
+                self._heavy_keys.forget(query_id)
                 del self._jobs[query_id]
 
     def _skip_to(self, window: int) -> None:

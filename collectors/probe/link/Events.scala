@@ -8,6 +8,7 @@ object EventSource {
   val StateStore = 2
   val Gc = 3
   val Levers = 4
+  val HeavyKeys = 6
 }
 
 /** Events for the next part. `offer` never blocks: threads of RocksDB and of the GC call it. */
