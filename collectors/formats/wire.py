@@ -37,7 +37,7 @@ Integers are LEB128, texts UTF-8 behind their length (`formats.codec`).
     tag 15    warming up                 present, and empty, until the run's batches no longer get
                                          shorter (`process.warm_up`)
     tag 16    pools                      the operator pools that the query uses (`formats.pools`)
-    tag 18    heavy keys                 of `watch_keys`, once a second (`formats.heavy_keys`)
+    tag 19    heavy keys                 of `watch_keys`, once a second (`formats.heavy_keys`)
 
 Absent sections are empty. Tags 3 and 14 had another meaning once and stay unused. A reader skips
 tags it does not know, so a section can be added without a new version; the version changes when a
@@ -73,7 +73,7 @@ LATENCY, BATCHES = 1, 2
 HEALTH, BACKLOG, STAMPED, STATE, TASKS, TRAFFIC, COMMITTED = range(4, 11)
 COLLECTOR, ASKED, EXECUTORS = range(11, 14)
 WARMING_UP, POOLS = 15, 16
-HEAVY_KEYS = 18
+HEAVY_KEYS = 19
 
 
 class UnknownVersion(Garbled):
