@@ -74,10 +74,12 @@ class Order:
 
 @dataclass(frozen=True)
 class ExecutorFacts:
-    """`executor_id` is Spark's; in local mode the one executor is called "driver"."""
+    """`executor_id` is Spark's; in local mode the one executor is called "driver". It is `leaving`
+    once Spark decommissions it."""
 
     executor_id: str
     host: str
+    leaving: bool = False
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from collectors.formats.collector_load import CollectorLoad
 from collectors.formats.latency import Source
 from collectors.formats.pools import InstanceSample, InstanceState, PoolSample, Sent
 from collectors.formats.pulse import Pulse, Recent
+from collectors.formats.slots import ExecutorSlots
 from collectors.formats.wire import (
     WINDOW_MS,
     Batch,
@@ -101,6 +102,8 @@ FULL_FRAME = Frame(
         ),
     ),
     warming_up=True,
+    sink="ForeachBatchSink",
+    slots=(ExecutorSlots("1", 4), ExecutorSlots("2", 2, leaving=True)),
 )
 
 ACTIVITIES = (

@@ -51,6 +51,8 @@ class Kind(IntEnum):
     BATCH = 6
     PHASE = 7
     TASK = 8
+    # The size of a state store, seen at one moment (start = end): its live bytes are `input_bytes`.
+    STATE = 9
 
 
 _KINDS = {kind.value: kind for kind in Kind}

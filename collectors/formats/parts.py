@@ -54,6 +54,7 @@ class EventSource(IntEnum):
     STATE_STORE = 2
     GC = 3
     LEVERS = 4
+    STATE_SIZE = 5
     HEAVY_KEYS = 6
 
 

@@ -37,8 +37,11 @@ Integers are LEB128, texts UTF-8 behind their length (`formats.codec`).
     tag 15    warming up                 present, and empty, until the run's batches no longer get
                                          shorter (`process.warm_up`)
     tag 16    pools                      the operator pools that the query uses (`formats.pools`)
+    tag 17    sink                       text: what Spark calls the query's sink
+    tag 18    slots                      what the scheduler has on each executor (`formats.slots`)
     tag 19    heavy keys                 of `watch_keys`, once a second (`formats.heavy_keys`)
 
+Tags 17 and 18 hardly ever change: they are in one frame a second (`process.assembly`).
 Absent sections are empty. Tags 3 and 14 had another meaning once and stay unused. A reader skips
 tags it does not know, so a section can be added without a new version; the version changes when a
 reader of the old one would misread.
@@ -47,7 +50,7 @@ reader of the old one would misread.
 from dataclasses import dataclass, fields
 from uuid import UUID
 
-from collectors.formats import asked, buckets, collector_load, heavy_keys, pools, samples
+from collectors.formats import asked, buckets, collector_load, heavy_keys, pools, samples, slots
 from collectors.formats.asked import Asked
 from collectors.formats.buckets import Histogram
 from collectors.formats.codec import Garbled, Reader, Writer
@@ -55,6 +58,7 @@ from collectors.formats.collector_load import CollectorLoad
 from collectors.formats.heavy_keys import WatchedKeys
 from collectors.formats.pools import PoolSample
 from collectors.formats.samples import ExecutorSample as ExecutorSample
+from collectors.formats.slots import ExecutorSlots
 
 MAGIC = 0xC7
 VERSION = 1
@@ -72,8 +76,7 @@ PHASES = (
 LATENCY, BATCHES = 1, 2
 HEALTH, BACKLOG, STAMPED, STATE, TASKS, TRAFFIC, COMMITTED = range(4, 11)
 COLLECTOR, ASKED, EXECUTORS = range(11, 14)
-WARMING_UP, POOLS = 15, 16
-HEAVY_KEYS = 19
+WARMING_UP, POOLS, SINK, SLOTS, HEAVY_KEYS = range(15, 20)
 
 
 class UnknownVersion(Garbled):
@@ -158,6 +161,8 @@ class Frame:
     asked: Asked | None = None
     pools: tuple[PoolSample, ...] = ()
     warming_up: bool = False
+    sink: str = ""
+    slots: tuple[ExecutorSlots, ...] = ()
     heavy_keys: tuple[WatchedKeys, ...] = ()
 
     @property
@@ -206,6 +211,12 @@ def encode(frame: Frame) -> bytes:
     if frame.pools:
         pools.write(section := Writer(), frame.pools)
         _section(out, POOLS, section)
+    if frame.sink:
+        (section := Writer()).text(frame.sink)
+        _section(out, SINK, section)
+    if frame.slots:
+        slots.write(section := Writer(), frame.slots)
+        _section(out, SLOTS, section)
     if frame.heavy_keys:
         heavy_keys.write(section := Writer(), frame.heavy_keys)
         _section(out, HEAVY_KEYS, section)
@@ -254,6 +265,8 @@ def decode(data: bytes, only: Only | None = None) -> Frame:
         asked=asked.read(s) if (s := sections.get(ASKED)) else None,
         pools=pools.read(s) if (s := sections.get(POOLS)) else (),
         warming_up=WARMING_UP in sections,
+        sink=s.text() if (s := sections.get(SINK)) else "",
+        slots=slots.read(s) if (s := sections.get(SLOTS)) else (),
         heavy_keys=heavy_keys.read(s) if (s := sections.get(HEAVY_KEYS)) else (),
     )
 

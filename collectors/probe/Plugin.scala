@@ -88,6 +88,7 @@ private class Executor extends ExecutorPlugin {
   private var sampler: Option[Sampler] = None
   private var tap: Option[StateStoreTap] = None
   private var levers: Option[Levers] = None
+  private val sizes = new StateSizes
 
   override def init(ctx: PluginContext, extraConf: JMap[String, String]): Unit =
     Guard.quietly("start the sampler") {
@@ -106,6 +107,7 @@ private class Executor extends ExecutorPlugin {
       moved.start()
       levers = Some(moved)
       sampler.foreach(_.start())
+      sizes.start()
     }
 
   /** The metric sources of every JVM; one that cannot start is left out. */
@@ -127,6 +129,7 @@ private class Executor extends ExecutorPlugin {
     levers.foreach(_.stop())
     sampler.foreach(_.stop())
     tap.foreach(_.remove())
+    sizes.stop()
   }
 }
 

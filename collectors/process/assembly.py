@@ -16,6 +16,7 @@ from collectors.formats.buckets import Histogram, merged
 from collectors.formats.codec import Garbled
 from collectors.formats.metrics import BY_NAME
 from collectors.formats.parts import Event, EventSource, Losses, Part, TaskLatencies, UsedPool
+from collectors.formats.slots import ExecutorSlots
 from collectors.formats.wire import (
     WINDOW_MS,
     Batch,
@@ -32,7 +33,7 @@ from collectors.process.events import batch_phases, gc_pauses
 from collectors.process.events.heavy_keys import HeavyKeys
 from collectors.process.events.progress import Progress
 from collectors.process.events.scheduling import QueryTasks, Scheduling
-from collectors.process.events.state_store import Lane, StateStores
+from collectors.process.events.state_store import Finished, Lane, StateStores
 from collectors.process.events.task_messages import ExecutorChange, Tasks, Traffic
 from collectors.process.facts import Facts
 from collectors.process.warm_up import WarmUp
@@ -46,6 +47,11 @@ MOST_WINDOWS_AT_ONCE = 400
 FUTURE_MS = 5_000
 # Limit for one window of one job; more are dropped and counted.
 MOST_ACTIVITIES = 2_000
+# What hardly ever changes (the sink, the executors' slots) is in one frame a second.
+RARE_EVERY_WINDOWS = 1_000 // WINDOW_MS
+# What only the executor does that has the partition now. Where it was before, Spark keeps the store
+# open for a while, compacts it and uploads its last snapshot; the size of that one is not told.
+USES_THE_STORE = frozenset((Kind.COMMIT, Kind.FLUSH))
 
 
 @dataclass(frozen=True)
@@ -84,6 +90,7 @@ class _Job:
     late_records: int = 0
     backlog_rows: int | None = None
     stamped: bool = False
+    sink: str = ""
     ended: list[Activity] = field(default_factory=list)
     uncommitted: Uncommitted = field(default_factory=Uncommitted)
     warm_up: WarmUp = field(init=False)
@@ -105,6 +112,7 @@ class Assembler:
         self._unreadable_events = 0
         self._stores = StateStores()
         self._scheduling = Scheduling()
+        self._slots: dict[str, ExecutorSlots] = {}
         self._heavy_keys = HeavyKeys()
 
     def start(self, running: Running) -> bool:
@@ -162,6 +170,9 @@ class Assembler:
             return
         if progress.backlog_rows is not None:
             job.backlog_rows = progress.backlog_rows
+        if progress.sink:
+            job.sink = progress.sink
+            self._facts.sink(progress.run_id, progress.sink)
         if progress.batch:
             ended = progress.batch.end_ms // WINDOW_MS
             window = max(self._next_window, min(ended, now_ms // WINDOW_MS))
@@ -177,7 +188,11 @@ class Assembler:
 
     def add_executor(self, change: ExecutorChange) -> None:
         self._scheduling.add_executor(change)
-        if not change.joined:
+        if change.joined:
+            slots = ExecutorSlots(change.executor_id, change.cores, change.leaving)
+            self._slots[change.executor_id] = slots
+        else:
+            self._slots.pop(change.executor_id, None)
             self._stores.forget_executor(change.executor_id)
 
     def close(
@@ -229,6 +244,7 @@ class Assembler:
         for batch in batches:
             # The window that shows a run to be steady is the last of its warm-up.
             job.warm_up.add(batch.duration_ms, start_ms + WINDOW_MS)
+        with_rare = number % RARE_EVERY_WINDOWS == 0
         return Frame(
             window=number,
             sequence=job.sequence,
@@ -241,6 +257,8 @@ class Assembler:
             committed=job.uncommitted.commit(batches),
             pools=pool_windows.used_by(query_id, pools),
             warming_up=not job.warm_up.is_over(start_ms),
+            sink=job.sink if with_rare else "",
+            slots=tuple(self._slots.values()) if with_rare else (),
         )
 
     def _hold(self, task: TaskLatencies) -> None:
@@ -265,13 +283,20 @@ class Assembler:
                 if event.context in self._jobs:
                     self._heavy_keys.hear(event, self._next_window)
             elif finished := self._stores.read(executor_id, event, ahead_us):
-                store = finished.store
-                self._facts.partition(store.run_id, store.operator, store.partition, executor_id)
-                for job in self._jobs.values():
-                    if job.running.run_id == finished.store.run_id:
-                        self._keep(job, finished.activity)
+                self._hear_of_store(executor_id, finished)
         except Garbled:
             self._unreadable_events += 1
+
+    def _hear_of_store(self, executor_id: str, finished: Finished) -> None:
+        store, kind = finished.store, finished.activity.kind
+        place = (store.run_id, store.operator, store.partition)
+        if kind in USES_THE_STORE:
+            self._facts.partition(*place, executor_id)
+        elif kind is Kind.STATE and self._facts.place_of(*place) not in (None, executor_id):
+            return
+        for job in self._jobs.values():
+            if job.running.run_id == store.run_id:
+                self._keep(job, finished.activity)
 
     def _keep(self, job: _Job, *activities: Activity) -> None:
         room = MOST_ACTIVITIES - len(job.ended)

@@ -140,7 +140,9 @@ class Collector:
 
     def _executor(self, change: task_messages.ExecutorChange) -> None:
         self._assembler.add_executor(change)
-        if not change.joined:
+        if change.leaving:
+            self._facts.executor_is_leaving(change.executor_id)
+        elif not change.joined:
             self._agent.left(change.executor_id)
 
     def _started(self, event: dict[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""The driver's knowledge of its application: executors, operator pools, places of state partitions.
+"""The driver's knowledge of its application: executors, operator pools, sinks, places of state.
 
 Realizers get it as a frozen `JobFacts`. `version` rises whenever something changes that a realizer
 could see, so that orders are composed anew then and only then.
@@ -21,13 +21,21 @@ class Facts:
     def __init__(self) -> None:
         self.version = 0
         self._hosts: dict[str, str] = {}
+        self._leaving: set[str] = set()
+        self._sinks: dict[str, str] = {}
         self._pools: dict[tuple[str, str], tuple[PoolFacts, frozenset[str]]] = {}
         self._partitions: dict[str, dict[tuple[int, int], str]] = {}
 
     def executor(self, executor_id: str, host: str) -> None:
         self._put(self._hosts, executor_id, host)
 
+    def executor_is_leaving(self, executor_id: str) -> None:
+        if executor_id not in self._leaving:
+            self._leaving.add(executor_id)
+            self.version += 1
+
     def executor_left(self, executor_id: str) -> None:
+        self._leaving.discard(executor_id)
         if self._hosts.pop(executor_id, None) is not None:
             self.version += 1
 
@@ -42,10 +50,18 @@ class Facts:
             )
             self._put(self._pools, (pool.host, pool.name), (found, used.queries))
 
+    def sink(self, run_id: str, description: str) -> None:
+        self._put(self._sinks, run_id, description)
+
     def partition(self, run_id: str, operator: int, partition: int, executor_id: str) -> None:
         self._put(self._partitions.setdefault(run_id, {}), (operator, partition), executor_id)
 
+    def place_of(self, run_id: str, operator: int, partition: int) -> str | None:
+        """Returns the executor that had the state partition last; None if that is not known."""
+        return self._partitions.get(run_id, {}).get((operator, partition))
+
     def forget(self, run_id: str) -> None:
+        self._sinks.pop(run_id, None)
         if self._partitions.pop(run_id, None) is not None:
             self.version += 1
 
@@ -54,11 +70,15 @@ class Facts:
         return JobFacts(
             query_id=query_id,
             run_id=run_id,
-            executors=tuple(ExecutorFacts(who, executors[who]) for who in sorted(executors)),
+            executors=tuple(
+                ExecutorFacts(who, executors[who], who in self._leaving)
+                for who in sorted(executors)
+            ),
             pools=tuple(
                 pool for _, (pool, queries) in sorted(self._pools.items()) if query_id in queries
             ),
             partitions=dict(self._partitions.get(run_id, {})),
+            sink=self._sinks.get(run_id, ""),
         )
 
     def reaches(self, to: Address, executor_id: str) -> bool:

@@ -1,9 +1,13 @@
-"""Activities as the API and the live feed show them: intervals of a job, oldest first."""
+"""Activities as the API and the live feed show them: intervals of a job, oldest first.
+
+The sizes of state stores are on the same stream, for controllers; they are no intervals and come by
+the hundred, so they are left out here.
+"""
 
 from collections.abc import Iterable
 from typing import Any
 
-from collectors.formats.activity import Activity, decode
+from collectors.formats.activity import Activity, Kind, decode
 from collectors.formats.codec import Garbled
 from dashboard.store import Entry
 
@@ -43,4 +47,5 @@ def rows(activities: Iterable[Activity]) -> list[dict[str, Any]]:
             "output_bytes": activity.output_bytes,
         }
         for activity in activities
+        if activity.kind is not Kind.STATE
     ]

@@ -1,8 +1,11 @@
-"""Which executors a job had and when they joined and left, from the samples in its frames."""
+"""Which executors a job had and when they joined and left, from the samples in its frames; and what
+Spark's scheduler has on each."""
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 from collectors.formats.samples import ExecutorSample
+from collectors.formats.slots import ExecutorSlots
 from collectors.formats.wire import WINDOW_MS
 from techniques.view import Executor
 
@@ -17,7 +20,12 @@ class ExecutorHistory:
         self._left: list[Executor] = []
         self._began_ms: int | None = None
 
-    def take(self, window: int, samples: tuple[ExecutorSample, ...]) -> None:
+    def take(
+        self,
+        window: int,
+        samples: tuple[ExecutorSample, ...],
+        slots: Iterable[ExecutorSlots] = (),
+    ) -> None:
         now_ms = window * WINDOW_MS
         if samples and self._began_ms is None:
             self._began_ms = now_ms
@@ -29,6 +37,10 @@ class ExecutorHistory:
                 known = Executor(sample.executor_id, sample.host, joined_ms)
                 self._there[sample.executor_id] = known
             self._seen_ms[sample.executor_id] = now_ms
+        for each in slots:
+            if there := self._there.get(each.executor_id):
+                told = replace(there, cores=each.cores, leaving=each.leaving)
+                self._there[each.executor_id] = told
         if samples:
             self._leave(now_ms)
 

@@ -46,7 +46,7 @@ SECTIONS = {
     Reads.SERIES: frozenset(
         (
             *(wire.LATENCY, wire.BATCHES, wire.STAMPED, wire.BACKLOG, wire.TASKS),
-            wire.WARMING_UP,
+            *(wire.WARMING_UP, wire.SINK),
         )
     ),
     Reads.RESOURCES: frozenset((wire.EXECUTORS,)),
@@ -54,7 +54,7 @@ SECTIONS = {
     Reads.TASKS: frozenset[int](),
     Reads.POOLS: frozenset((wire.POOLS,)),
     Reads.TRAFFIC: frozenset((wire.TRAFFIC,)),
-    Reads.EXECUTORS: frozenset((wire.EXECUTORS,)),
+    Reads.EXECUTORS: frozenset((wire.EXECUTORS, wire.SLOTS)),
     Reads.HEAVY_KEYS: frozenset((wire.HEAVY_KEYS,)),
 }
 
@@ -96,6 +96,7 @@ class History:
         self._after = 0
         self._source = Source.NONE
         self._cores: int | None = None
+        self._sink = ""
 
     @property
     def after_ms(self) -> int:
@@ -155,6 +156,7 @@ class History:
             traffic=Traffic(*self._traffic.columns()),
             executors=self._executors.executors(),
             slo_p99_ms=slo_p99_ms,
+            sink=self._sink,
             heavy_keys=self._heavy_keys.keys(),
         )
 
@@ -196,7 +198,7 @@ class History:
             self._pools.take(frame.window, frame.pools)
 
     def _take_executors(self, frame: Frame) -> None:
-        self._executors.take(frame.window, frame.executors)
+        self._executors.take(frame.window, frame.executors, frame.slots)
 
     def _take_heavy_keys(self, frame: Frame) -> None:
         self._heavy_keys.take(frame)
@@ -225,6 +227,7 @@ class History:
         if frame.backlog_rows is not None:
             of("backlog")[at] = frame.backlog_rows
         of("waiting")[at] = frame.tasks.waiting
+        self._sink = frame.sink or self._sink
 
     def _take_use(self, frame: Frame) -> None:
         threads: dict[str, int] = {}

@@ -8,6 +8,7 @@ object EventSource {
   val StateStore = 2
   val Gc = 3
   val Levers = 4
+  val StateSize = 5
   val HeavyKeys = 6
 }
 

@@ -13,6 +13,11 @@ private[probe] final case class StoreId(
     runId: String, operator: Long, partition: Int, name: String) {
   override def toString: String =
     s"operator $operator, partition $partition" + (if (name == "default") "" else s", $name")
+
+  /** As in the names of Spark's loggers, which the collector knows stores by. */
+  def logged: String =
+    s"StateStoreProviderId[ storeId=StateStoreId[ operatorId=$operator, partitionId=$partition, " +
+      s"storeName=$name ], queryRunId=$runId ]"
 }
 
 /** The result of trying to use a database. */

@@ -1,10 +1,10 @@
 package io.curtail.probe
 
-import java.util.{ArrayList, BitSet, LinkedHashMap, Map => JMap}
+import java.util.{BitSet, LinkedHashMap, Map => JMap}
 import java.util.concurrent.locks.LockSupport
 
 import org.apache.spark.{Resubmitted, SparkContext}
-import org.apache.spark.curtail.{Fetch, ShuffleTraffic}
+import org.apache.spark.curtail.{Decommissioning, Fetch, ShuffleTraffic}
 import org.apache.spark.executor.TaskMetrics
 import org.apache.spark.scheduler._
 
@@ -19,13 +19,17 @@ private[probe] class Stage(
     val submittedMs: Long,
     val choosy: BitSet,
     val shuffle: Option[Int],
-    val parents: Seq[Int]) {
+    val parents: Seq[Int],
+    val kind: Option[StageKind]) {
   var waiting: Int = tasks
   var running = 0
   var completedMs = 0L
   val fetches = mutable.ArrayBuffer.empty[Fetch]
   val read = new Tally
   val wrote = new Tally
+
+  /** Whether its tasks write to the sink of a streaming query: Spark's result tasks. */
+  def isResult: Boolean = shuffle.isEmpty && query.batchId.nonEmpty
 }
 
 /** Bytes by executor. */
@@ -70,7 +74,7 @@ private[probe] case class TaskDone(
  * 100 ms. The listener's thread only reads numbers; encoding and the traffic matrix are done by a
  * thread of ours. Events that do not fit into the buffer are counted as lost; nothing waits.
  */
-private[probe] class TaskEvents(offer: (Int, Array[Byte]) => Unit, collectorPid: () => Long)
+private[probe] class TaskEvents(offer: (Int, Array[Byte]) => Unit, executors: ExecutorChanges)
     extends SparkListener {
   private val stages = new Recent[(Int, Int), Stage](2048)
   private val shuffleOf = new Recent[Int, Int](4096)
@@ -78,9 +82,6 @@ private[probe] class TaskEvents(offer: (Int, Array[Byte]) => Unit, collectorPid:
   private var seen = mutable.ArrayBuffer.empty[TaskSeen]
   private val touched = mutable.LinkedHashSet.empty[Stage]
   private val reduced = mutable.Queue.empty[Stage]
-  private val executors = new Recent[String, Array[Byte]](4096)
-  private val changes = new ArrayList[Array[Byte]]
-  private var toldTo = -1L
   private val guard = new Guard.Often("note what Spark says of its tasks")
   private var lost = 0L
 
@@ -105,7 +106,8 @@ private[probe] class TaskEvents(offer: (Int, Array[Byte]) => Unit, collectorPid:
       info.submissionTime.getOrElse(System.currentTimeMillis()),
       ShuffleTraffic.choosy(info),
       ShuffleTraffic.written(info),
-      info.parentIds)
+      info.parentIds,
+      StageKinds.of(info.stageId))
     stages.put((stage.id, stage.attempt), stage)
     touched += stage
   }
@@ -153,25 +155,17 @@ private[probe] class TaskEvents(offer: (Int, Array[Byte]) => Unit, collectorPid:
     }
   }
 
-  override def onExecutorAdded(event: SparkListenerExecutorAdded): Unit = noted {
-    val info = event.executorInfo
-    val told = TaskMessage.executor(
-      joined = true, event.time, event.executorId, info.executorHost, info.totalCores, "")
-    executors.put(event.executorId, told)
-    changes.add(told)
-  }
+  override def onExecutorAdded(event: SparkListenerExecutorAdded): Unit =
+    noted { executors.added(event) }
 
-  override def onExecutorRemoved(event: SparkListenerExecutorRemoved): Unit = noted {
-    executors.remove(event.executorId)
-    val reason = Option(event.reason).getOrElse("").take(TaskEvents.LongestReason)
-    changes.add(TaskMessage.executor(joined = false, event.time, event.executorId, "", 0, reason))
-  }
+  override def onExecutorRemoved(event: SparkListenerExecutorRemoved): Unit =
+    noted { executors.removed(event) }
 
   override def onApplicationEnd(event: SparkListenerApplicationEnd): Unit = noted { flush() }
 
   /** Sends the events since the last call. */
   private[probe] def flush(): Unit = {
-    tellExecutors()
+    executors.tell(System.nanoTime())
     var tasks = mutable.ArrayBuffer.empty[TaskSeen]
     var told = Seq.empty[StageTold]
     var reduces = Seq.empty[Reduced]
@@ -190,20 +184,6 @@ private[probe] class TaskEvents(offer: (Int, Array[Byte]) => Unit, collectorPid:
       val flows = ShuffleTraffic.flows(of.shuffles, of.fetches, of.read, of.wrote)
       offer(MessageKind.Traffic, TaskMessage.traffic(of.stage, flows))
     }
-  }
-
-  /** Sends all executors to a new collector: the first ones join before the collector starts. */
-  private def tellExecutors(): Unit = {
-    val pid = collectorPid()
-    if (pid > 0) {
-      val told = synchronized {
-        val said = new ArrayList[Array[Byte]](if (pid == toldTo) changes else executors.values)
-        changes.clear()
-        said
-      }
-      toldTo = pid
-      told.forEach(offer(MessageKind.Executors, _))
-    } else synchronized { changes.clear() }
   }
 
   private def inputs(stage: Stage): Reduced = {
@@ -262,10 +242,11 @@ private[probe] object TaskEvents {
   val MostSeen = 4096
   val MostFetches = 20000
   val MostReduced = 64
-  val LongestReason = 500
 
   def listen(sc: SparkContext): Unit = {
-    val events = new TaskEvents(CollectorProcess.offer, () => CollectorProcess.pid)
+    val executors = new ExecutorChanges(
+      CollectorProcess.offer, () => CollectorProcess.pid, Decommissioning.sinceMs(sc, _))
+    val events = new TaskEvents(CollectorProcess.offer, executors)
     ShuffleTraffic.listen(sc, events)
     val thread = new Thread(() => run(sc, events), "curtail-tasks")
     thread.setDaemon(true)

@@ -14,12 +14,22 @@ private[probe] object TaskFlag {
   val Choosy = 16
 }
 
+private[probe] object StageFlag {
+  val Stateful = 1
+  val Result = 2
+}
+
+private[probe] object ExecutorFlag {
+  val There = 1
+  val Leaving = 2
+}
+
 /** The state of a stage when the message was made. */
 private[probe] case class StageTold(stage: Stage, waiting: Int, running: Int, completedMs: Long)
 
 /** Messages of kind 7, 8 and 9. Layout: collectors/process/events/task_messages.py, whose tests pin these bytes. */
 object TaskMessage {
-  val Version = 1
+  val Version = 2
 
   private[probe] def tasks(lost: Long, stages: Seq[StageTold], tasks: Seq[TaskSeen]): Array[Byte] = {
     val out = new Bytes
@@ -63,7 +73,8 @@ object TaskMessage {
   }
 
   private[probe] def executor(
-      joined: Boolean,
+      there: Boolean,
+      leaving: Boolean,
       timeMs: Long,
       executorId: String,
       host: String,
@@ -71,7 +82,7 @@ object TaskMessage {
       reason: String): Array[Byte] = {
     val out = new Bytes
     out.byte(Version)
-    out.byte(if (joined) 1 else 0)
+    out.byte((if (there) ExecutorFlag.There else 0) | (if (leaving) ExecutorFlag.Leaving else 0))
     out.varint(timeMs)
     out.text(executorId)
     out.text(host)
@@ -104,6 +115,9 @@ object TaskMessage {
     out.text(stage.query.queryId)
     out.text(stage.query.runId)
     out.varint(stage.query.batchId.toLongOption.fold(0L)(_ + 1))
+    out.varint(stage.kind.fold(0L)(_.place + 1L))
+    out.varint((if (stage.kind.exists(_.stateful)) StageFlag.Stateful else 0) |
+      (if (stage.isResult) StageFlag.Result else 0))
   }
 
   private def names(out: Bytes, texts: Seq[String]): Unit = {
@@ -121,8 +135,9 @@ object TaskMessage {
   }
 
   def sampleExecutors(): Array[Array[Byte]] = Array(
-    executor(joined = true, 1728394506150L, "1", "node-a", 4, ""),
-    executor(joined = false, 1728394506250L, "1", "", 0, "killed"))
+    executor(there = true, leaving = false, 1728394506150L, "1", "node-a", 4, ""),
+    executor(there = true, leaving = true, 1728394506200L, "1", "node-a", 4, ""),
+    executor(there = false, leaving = false, 1728394506250L, "1", "", 0, "killed"))
 
   def sampleTraffic(queryId: String, runId: String): Array[Byte] = {
     val stage = sampleStage(queryId, runId)
@@ -131,5 +146,6 @@ object TaskMessage {
   }
 
   private def sampleStage(queryId: String, runId: String) =
-    new Stage(7, 0, QueryOf(queryId, runId, "9"), 6, 1728394506100L, new BitSet, None, Nil)
+    new Stage(7, 0, QueryOf(queryId, runId, "9"), 6, 1728394506100L, new BitSet, None, Nil,
+      Some(StageKind(1, stateful = true)))
 }

@@ -9,19 +9,23 @@ from typing import Any
 from collectors.formats.codec import Garbled
 from collectors.formats.wire import PHASES, Batch
 
+# A description may have the whole configuration of a sink in it.
+LONGEST_SINK = 200
+
 
 @dataclass(frozen=True)
 class Progress:
     """One progress event. Values that are not known are None, never 0.
 
     `backlog_rows` is what the sources have and the batch did not take: the sum over the sources
-    whose offsets count rows.
+    whose offsets count rows. `sink` is Spark's description of the sink, empty if it gives none.
     """
 
     query_id: str
     run_id: str
     batch: Batch | None
     backlog_rows: int | None
+    sink: str = ""
 
 
 def parse(payload: bytes) -> Progress:
@@ -33,6 +37,7 @@ def parse(payload: bytes) -> Progress:
             run_id=event["runId"],
             batch=_batch(event),
             backlog_rows=_known_sum(map(_rows_behind, sources)),
+            sink=_sink(event.get("sink")),
         )
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise Garbled(f"a progress event without {error}") from error
@@ -50,6 +55,14 @@ def _batch(event: Mapping[str, Any]) -> Batch | None:
         rows_in=event["numInputRows"],
         phases_ms=tuple(max(0, durations_ms.get(phase, 0)) for phase in PHASES),
     )
+
+
+def _sink(told: Any) -> str:
+    description = told.get("description") if isinstance(told, dict) else None
+    if not isinstance(description, str):
+        return ""
+    # JSON may hold half a surrogate pair, which no frame can.
+    return description[:LONGEST_SINK].encode(errors="replace").decode()
 
 
 def _known_sum(numbers: Iterable[int | None]) -> int | None:

@@ -286,6 +286,10 @@ def _activity(task: TaskRecord) -> Activity:
             locality=task.locality,
             speculative=task.speculative,
             successful=task.successful,
+            stateful=task.stage.stateful,
+            result=task.stage.result,
+            kind=task.stage.kind,
+            waited_ms=task.waited_ms,
         ),
     )
 

@@ -4,6 +4,9 @@ The probe passes on single lines (`probe/statestore/StateStoreTap.scala`), this 
 RocksDB's own log it is the machine-readable part, `EVENT_LOG_v1`, in wall-clock microseconds; of
 Spark's log the lines below, whose wording is that of Spark 4.3. What is not understood is skipped:
 a line is what somebody else's program chose to print. `docs/state-store.md` has the picture.
+
+How large each store is comes as an event as well (`probe/statestore/StateSizes.scala`), as a number
+of bytes: that is an activity without a length.
 """
 
 import json
@@ -35,8 +38,10 @@ _COMMITTED_IN_MEMORY = re.compile(r"Committed version \d+")
 _ROLLED_BACK = re.compile(r"Rolling back ")
 _UPLOADED = re.compile(r"Upload snapshot of version \d+\b.*time taken: (\d{1,15}) ms", re.DOTALL)
 _WRITTEN = re.compile(r"writeSnapshotFile\(\) took (\d{1,15}) ms")
+_BYTES = re.compile(r"[0-9]{1,18}")
 _CLOSED = "Shutdown complete"
 
+_SOURCES = (EventSource.ROCKSDB, EventSource.STATE_STORE, EventSource.STATE_SIZE)
 _STARTS = {"flush_started": Kind.FLUSH, "compaction_started": Kind.COMPACTION}
 _ENDS = {"flush_finished": Kind.FLUSH, "compaction_finished": Kind.COMPACTION}
 
@@ -97,10 +102,10 @@ class StateStores:
 
         `ahead_us`: the driver's clock less that of the executor, on which RocksDB writes its log.
         """
-        if event.source not in (EventSource.ROCKSDB, EventSource.STATE_STORE):
+        if event.source not in _SOURCES or (store := store_id(event.context)) is None:
             return None
-        if (store := store_id(event.context)) is None:
-            return None
+        if event.source == EventSource.STATE_SIZE:
+            return _sized(executor_id, store, event)
         if event.source == EventSource.STATE_STORE:
             finished = self._spark_line(executor_id, store, event)
         elif event.body == _CLOSED:
@@ -265,6 +270,13 @@ def _finished(started: Started, end_us: int) -> Finished:
             output_bytes=started.output_bytes,
         ),
     )
+
+
+def _sized(executor_id: str, store: StoreId, event: Event) -> Finished | None:
+    if not _BYTES.fullmatch(event.body):
+        return None
+    seen = Started(executor_id, store, Kind.STATE, 0, event.time_us, input_bytes=int(event.body))
+    return _finished(seen, event.time_us)
 
 
 def _json_object(body: str) -> Mapping[str, Any]:

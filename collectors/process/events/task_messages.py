@@ -3,11 +3,12 @@
 Written by `probe/tasks/TaskMessage.scala`. Integers are LEB128, texts UTF-8 behind their length.
 
 A *stage* below begins with: varint stage id, varint attempt, text query id (empty = no streaming
-query's), text run id, varint batch id + 1 (0 = none).
+query's), text run id, varint batch id + 1 (0 = none), varint place of the stage among those of its
+batch + 1 (0 = not known), varint flags (1 uses state stores, 2 writes to the sink of its query).
 
 `MessageKind.TASKS`, at most one every 100 ms:
 
-    byte      version = 1
+    byte      version = 2
     varint    events the probe could not note, since it began
     varint    number of stages of which something is said, then each
       stage     as above
@@ -27,12 +28,12 @@ query's), text run id, varint batch id + 1 (0 = none).
       and where it ended: duration ms, run ms, rows read, shuffle bytes read,
       shuffle bytes written, rows written
 
-`MessageKind.EXECUTORS`, one per change: byte version, byte joined, varint epoch ms, text id,
-text host, varint cores, text reason.
+`MessageKind.EXECUTORS`, one per change: byte version, byte flags (1 it is there, 2 it is leaving),
+varint epoch ms of the change, text id, text host, varint cores, text reason of its end.
 
 `MessageKind.TRAFFIC`, one per stage that read a shuffle:
 
-    byte      version = 1
+    byte      version = 2
     stage     as above
     varint    completed epoch ms
     byte      measured                   0 = shared out by what each executor wrote
@@ -48,10 +49,12 @@ from enum import IntEnum
 
 from collectors.formats.codec import Garbled, Reader
 
-VERSION = 1
+VERSION = 2
 
 # Plain numbers: an IntFlag would take most of the time of decoding.
 _ENDED, _SUCCESSFUL, _KILLED, _SPECULATIVE, _CHOOSY = 1, 2, 4, 8, 16
+_STATEFUL, _RESULT = 1, 2
+_THERE, _LEAVING = 1, 2
 
 
 class Locality(IntEnum):
@@ -66,13 +69,19 @@ class Locality(IntEnum):
 
 @dataclass(frozen=True)
 class Stage:
-    """One attempt of a stage, and the query, run and batch it belongs to."""
+    """One attempt of a stage, and the query, run and batch it belongs to.
+
+    `kind` is its place among the stages of its batch: the same stage of every batch has the same.
+    """
 
     stage_id: int
     attempt: int = 0
     query_id: str = ""
     run_id: str = ""
     batch_id: int | None = None
+    kind: int | None = None
+    stateful: bool = False
+    result: bool = False
 
 
 @dataclass(frozen=True)
@@ -89,7 +98,8 @@ class StageWait:
 
 @dataclass(frozen=True, slots=True)
 class TaskRecord:
-    """A task that was launched (`finish_ms` is 0) or that ended."""
+    """A task that was launched (`finish_ms` is 0) or that ended. `waited_ms` is the time from the
+    submission of its stage to its launch."""
 
     stage: Stage
     executor_id: str
@@ -108,6 +118,7 @@ class TaskRecord:
     shuffle_bytes_read: int = 0
     shuffle_bytes_written: int = 0
     rows_written: int = 0
+    waited_ms: int = 0
 
     @property
     def ended(self) -> bool:
@@ -127,12 +138,16 @@ class Tasks:
 
 @dataclass(frozen=True)
 class ExecutorChange:
+    """An executor that joined (`joined`), that Spark now decommissions (`joined` and `leaving`), or
+    that is gone. A new collector is told of all that are there."""
+
     executor_id: str
     joined: bool
     time_ms: int
     host: str = ""
     cores: int = 0
     reason: str = ""
+    leaving: bool = False
 
 
 @dataclass(frozen=True)
@@ -171,8 +186,10 @@ def decode_tasks(data: bytes) -> Tasks:
 
 def decode_executor(data: bytes) -> ExecutorChange:
     reader = _reader(data)
+    flags = reader.byte()
     return ExecutorChange(
-        joined=bool(reader.byte()),
+        joined=bool(flags & _THERE),
+        leaving=bool(flags & _LEAVING),
         time_ms=reader.varint(),
         executor_id=reader.text(),
         host=reader.text(),
@@ -203,13 +220,11 @@ def _reader(data: bytes) -> Reader:
 
 
 def _stage(reader: Reader) -> Stage:
-    return Stage(
-        stage_id=reader.varint(),
-        attempt=reader.varint(),
-        query_id=reader.text(),
-        run_id=reader.text(),
-        batch_id=reader.optional(),
-    )
+    stage_id, attempt = reader.varint(), reader.varint()
+    query_id, run_id = reader.text(), reader.text()
+    batch_id, kind, flags = reader.optional(), reader.optional(), reader.varint()
+    stateful, result = bool(flags & _STATEFUL), bool(flags & _RESULT)
+    return Stage(stage_id, attempt, query_id, run_id, batch_id, kind, stateful, result)
 
 
 def _stage_wait(reader: Reader) -> StageWait:
@@ -240,11 +255,13 @@ def _varints(data: bytes) -> Iterator[int]:
 def _record(
     numbers: Iterator[int], stages: tuple[StageWait, ...], executors: list[str], base_ms: int
 ) -> TaskRecord:
-    stage = stages[next(numbers)].stage
+    wait = stages[next(numbers)]
+    stage = wait.stage
     executor_id = executors[next(numbers)]
     task_id, partition, attempt = next(numbers), next(numbers), next(numbers)
     flags, locality, launch = next(numbers), next(numbers), next(numbers)
     launch_ms = base_ms + ((launch >> 1) ^ -(launch & 1))
+    waited_ms = max(0, launch_ms - wait.submitted_ms)
     speculative, choosy = bool(flags & _SPECULATIVE), bool(flags & _CHOOSY)
     if not flags & _ENDED:
         return TaskRecord(
@@ -257,6 +274,7 @@ def _record(
             speculative=speculative,
             choosy=choosy,
             locality=locality,
+            waited_ms=waited_ms,
         )
     return TaskRecord(
         stage=stage,
@@ -276,4 +294,5 @@ def _record(
         shuffle_bytes_read=next(numbers),
         shuffle_bytes_written=next(numbers),
         rows_written=next(numbers),
+        waited_ms=waited_ms,
     )

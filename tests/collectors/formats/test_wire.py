@@ -11,6 +11,7 @@ from collectors.formats.codec import Garbled
 from collectors.formats.collector_load import CollectorLoad
 from collectors.formats.metrics import BY_NAME
 from collectors.formats.pools import InstanceSample, InstanceState, PoolSample, Sent
+from collectors.formats.slots import ExecutorSlots
 from collectors.formats.wire import (
     Batch,
     ExecutorSample,
@@ -53,6 +54,8 @@ GOLDEN = bytes.fromhex(
     "00 00 00 00 00 00 00 00 00 00 00 00 00"
     "01 01 00 00 00 00 00 00 00 00 00 00 00"
     "02 000002 010201"  # pairs: from the tasks, and from the first to the third
+    "1111 10466f726561636842617463685369 6e6b"  # sink
+    "1209 02 013104 00 0132 02 01"  # slots: 1 has four cores; 2 has two and is leaving
 )
 
 histograms = st.builds(Histogram.of, st.lists(st.integers(0, 10**9), max_size=20))
@@ -113,6 +116,10 @@ frames = st.builds(
     committed=histograms,
     pools=st.lists(pools, max_size=2).map(tuple),
     warming_up=st.booleans(),
+    sink=st.text(max_size=20),
+    slots=st.lists(st.builds(ExecutorSlots, st.text(), naturals, st.booleans()), max_size=3).map(
+        tuple
+    ),
 )
 
 

@@ -117,6 +117,49 @@ def test_the_numbers_of_a_stage_are_those_of_sparks_status_store(
         assert all(0 <= r.run_ms <= r.finish_ms - r.launch_ms for r in of_stage)
 
 
+def test_the_same_stage_of_every_batch_has_the_same_kind(
+    counted: StreamingQuery, kept: TaskRecorder
+) -> None:
+    stages = {s.stage: s for s in kept.stages(counted) if s.stage.batch_id in whole(counted)}
+    reads = {s for s, wait in stages.items() if wait.tasks == 3}
+    counts = {s for s, wait in stages.items() if wait.tasks == 5}
+    assert len(reads) == len(counts) == len(whole(counted))
+    assert {(s.kind, s.stateful, s.result) for s in reads} == {(0, False, False)}
+    assert {(s.kind, s.stateful, s.result) for s in counts} == {(1, True, True)}
+
+
+def test_a_task_waited_from_sparks_submission_of_its_stage_to_its_launch(
+    watched: SparkSession, counted: StreamingQuery, kept: TaskRecorder
+) -> None:
+    stages = {s.stage: s for s in kept.stages(counted) if s.stage.batch_id in whole(counted)}
+    for stage, wait in stages.items():
+        submitted_ms = stage_data(watched, wait).submissionTime().get().getTime()
+        of_stage = [record for record in kept.tasks(counted) if record.stage == stage]
+        assert all(r.waited_ms == r.launch_ms - submitted_ms for r in of_stage)
+    # Eight tasks on two slots: some wait.
+    assert max(record.waited_ms for record in kept.tasks(counted)) > 0
+
+
+def test_a_view_has_the_kinds_and_the_waits_of_real_tasks(
+    counted: StreamingQuery, kept: TaskRecorder
+) -> None:
+    records = [record for record in kept.tasks(counted) if record.ended]
+    tasks = kept.view(counted).tasks
+    columns = (tasks.partition, tasks.kind, tasks.waited_ms, tasks.stateful, tasks.result)
+    assert Counter(zip(*(column.tolist() for column in columns), strict=True)) == Counter(
+        (r.partition, r.stage.kind, r.waited_ms, r.stage.stateful, r.stage.result) for r in records
+    )
+
+
+def test_a_stage_of_no_streaming_query_has_no_kind(
+    watched: SparkSession, kept: TaskRecorder
+) -> None:
+    watched.range(0, 10, 1, 1).groupBy("id").count().write.format("noop").mode("append").save()
+    kept.until_over(None)
+    plain = {wait.stage for wait in kept.stages(None)}
+    assert {(s.kind, s.stateful, s.result) for s in plain} == {(None, False, False)}
+
+
 def test_the_matrix_holds_the_bytes_that_the_stage_fetched(
     counted: StreamingQuery, kept: TaskRecorder
 ) -> None:
@@ -183,6 +226,7 @@ def test_the_executor_is_told(watched: SparkSession, kept: TaskRecorder) -> None
         decode_executor(message.payload) for message in kept.messages(MessageKind.EXECUTORS)
     )
     assert (change.executor_id, change.joined, change.cores) == ("driver", True, 2)
+    assert not change.leaving
 
 
 def test_thousands_of_tasks_are_told_at_a_few_microseconds_each(

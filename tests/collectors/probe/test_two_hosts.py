@@ -12,6 +12,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from collectors.formats.wire import WINDOW_MS
 from collectors.process.events.task_messages import (
     ExecutorChange,
     Stage,
@@ -246,17 +247,57 @@ def test_tasks_that_ran_elsewhere_than_they_would_like_are_counted(
     assert sum(misses) == len(elsewhere) > 0
 
 
+def changes(kept: TaskRecorder) -> list[ExecutorChange]:
+    return [decode_executor(message.payload) for message in kept.messages(MessageKind.EXECUTORS)]
+
+
+def decommission(spark: SparkSession, executor_id: str) -> None:
+    """As a cluster manager asks Spark to. The executor itself stays: without
+    `spark.decommission.enabled` it takes no notice."""
+    jvm: Any = spark.sparkContext._jvm
+    no_host = jvm.scala.Option.empty()
+    why = jvm.org.apache.spark.scheduler.ExecutorDecommissionInfo("asked to", no_host)
+    backend = spark.sparkContext._jsc.sc().schedulerBackend()
+    assert backend.decommissionExecutor(executor_id, why, False, False)
+
+
+def test_an_executor_that_spark_decommissions_is_leaving(
+    watched: SparkSession,
+    kept: TaskRecorder,
+    two_hosts: Cluster,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    stays, goes = sorted(two_hosts.executors())
+    query = (
+        ticks(watched)
+        .writeStream.format("noop")
+        .option("checkpointLocation", str(tmp_path_factory.mktemp("leaving")))
+        .start()
+    )
+    until(lambda: whole(query), timeout_s=120)
+    decommission(watched, goes)
+    (change,) = until(lambda: [c for c in changes(kept) if c.leaving], timeout_s=60)
+    assert (change.executor_id, change.joined, change.cores) == (goes, True, 1)
+    until_ms = change.time_ms + 3_000
+    until(lambda: max(part.window for part in kept.parts()) * WINDOW_MS > until_ms, timeout_s=60)
+    query.stop()
+    kept.until_over(query)
+    # The driver gives no cores to tasks.
+    seen = {each.id: each for each in kept.view(query, until_ms).executors}
+    assert {(each.id, each.cores, each.leaving) for each in seen.values()} == {
+        (stays, 1, False),
+        (goes, 1, True),
+        ("driver", None, False),
+    }
+    assert {each.left_ms for each in seen.values()} == {None}
+
+
 def test_executors_are_told_when_they_join_and_when_they_die(
     watched: SparkSession, kept: TaskRecorder, two_hosts: Cluster
 ) -> None:
-    def changes() -> list[ExecutorChange]:
-        return [
-            decode_executor(message.payload) for message in kept.messages(MessageKind.EXECUTORS)
-        ]
-
-    assert {c.host for c in changes() if c.joined} == {"127.0.0.2", "127.0.0.3"}
+    assert {c.host for c in changes(kept) if c.joined} == {"127.0.0.2", "127.0.0.3"}
     killed, pid = sorted(two_hosts.executors().items())[0]
     os.kill(pid, signal.SIGKILL)
-    died = until(lambda: [c for c in changes() if not c.joined], timeout_s=60)
+    died = until(lambda: [c for c in changes(kept) if not c.joined], timeout_s=60)
     assert [change.executor_id for change in died] == [killed]
     assert died[0].reason

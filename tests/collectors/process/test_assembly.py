@@ -6,11 +6,13 @@ from collectors.formats.buckets import Histogram
 from collectors.formats.metrics import BY_NAME
 from collectors.formats.parts import Event, EventSource, Latencies, Losses, Part, UsedPool
 from collectors.formats.pools import InstanceSample, InstanceState, PoolSample, Sent
+from collectors.formats.slots import ExecutorSlots
 from collectors.formats.wire import WINDOW_MS, Batch, ExecutorSample, Frame, OperatorState, Shuffled
 from collectors.process.assembly import (
     CLOSES_AFTER_MS,
     MOST_ACTIVITIES,
     MOST_WINDOWS_AT_ONCE,
+    RARE_EVERY_WINDOWS,
     Assembler,
     Running,
 )
@@ -24,6 +26,7 @@ from collectors.process.events.task_messages import (
     Tasks,
     Traffic,
 )
+from collectors.process.facts import Facts
 from tests.factories import RUN_ID, START_MS
 
 QUERY, RUN, JOB = "query-1", str(RUN_ID), "orders.scored"
@@ -229,6 +232,84 @@ def test_a_lost_executor_takes_its_open_compactions_with_it() -> None:
     made.add_part(told(FIRST, rocksdb("compaction_started", START_MS * 1000, 1)), START_MS + 60)
     made.add_executor(ExecutorChange("1", joined=False, time_ms=START_MS + 70))
     assert [each.frame.state for each in made.close(just_closed(1), 0)] == [()]
+
+
+def test_the_sink_and_the_executors_slots_are_in_one_frame_a_second() -> None:
+    made = assembler()
+    made.add_executor(ExecutorChange("1", True, START_MS, "node-1", 4))
+    made.add_executor(ExecutorChange("2", True, START_MS, "node-2", 2))
+    made.add_executor(ExecutorChange("2", True, START_MS + 9, "node-2", 2, leaving=True))
+    made.add_progress(Progress(QUERY, RUN, None, None, "ForeachBatchSink"), START_MS)
+    frames = closed(made, just_closed(3 * RARE_EVERY_WINDOWS))
+    told = [frame for frame in frames if frame.sink or frame.slots]
+    assert len(told) == 3
+    assert {frame.sink for frame in told} == {"ForeachBatchSink"}
+    assert {frame.slots for frame in told} == {
+        (ExecutorSlots("1", 4), ExecutorSlots("2", 2, leaving=True))
+    }
+    made.add_executor(ExecutorChange("2", False, START_MS + 3_000))
+    frames = closed(made, just_closed(4 * RARE_EVERY_WINDOWS))
+    assert [frame.slots for frame in frames if frame.slots] == [(ExecutorSlots("1", 4),)]
+
+
+def test_a_realizer_is_told_of_the_sink_that_spark_names() -> None:
+    facts = Facts()
+    made = Assembler(START_MS, facts)
+    made.start(Running(QUERY, RUN, JOB))
+    made.add_progress(Progress(QUERY, RUN, None, None, "ForeachBatchSink"), START_MS)
+    made.add_progress(Progress(QUERY, "another run", None, None, "MemorySink"), START_MS)
+    assert facts.of(QUERY, RUN).sink == "ForeachBatchSink"
+
+
+def state_size(partition: int, size: int) -> Event:
+    context = rocksdb("", 0, 0, partition).context
+    return Event(EventSource.STATE_SIZE, START_MS * 1000, context, str(size))
+
+
+def flushed(partition: int) -> tuple[Event, Event]:
+    at_us = START_MS * 1000
+    return (
+        rocksdb("flush_started", at_us, 1, partition),
+        rocksdb("flush_finished", at_us + 9, 1, partition),
+    )
+
+
+def sizes(made: Assembler, windows: int) -> list[tuple[str, int | None]]:
+    ended = [each for window in made.close(just_closed(windows), 0) for each in window.activities]
+    return [(each.executor_id, each.input_bytes) for each in ended if each.kind is Kind.STATE]
+
+
+def test_the_size_of_a_store_is_that_of_the_executor_that_has_the_partition_now() -> None:
+    made = assembler()
+    made.add_part(told(FIRST, *flushed(0), state_size(0, 500), executor="1"), START_MS + 60)
+    made.add_part(told(FIRST, *flushed(0), state_size(0, 700), executor="2"), START_MS + 70)
+    assert sizes(made, 1) == [("1", 500), ("2", 700)]
+    # Spark keeps the first one's open for a while after the move.
+    made.add_part(told(FIRST + 1, state_size(0, 500), executor="1"), START_MS + 110)
+    made.add_part(told(FIRST + 1, state_size(0, 701), executor="2"), START_MS + 110)
+    assert sizes(made, 2) == [("2", 701)]
+
+
+def test_what_an_executor_does_with_a_store_that_moved_away_does_not_move_it_back() -> None:
+    facts = Facts()
+    made = Assembler(START_MS, facts)
+    made.start(Running(QUERY, RUN, JOB))
+    at_us = START_MS * 1000
+    compacted = (
+        rocksdb("compaction_started", at_us, 2),
+        rocksdb("compaction_finished", at_us + 9, 2),
+    )
+    made.add_part(told(FIRST, *flushed(0), executor="1"), START_MS + 60)
+    made.add_part(told(FIRST, *flushed(0), executor="2"), START_MS + 60)
+    made.add_part(told(FIRST + 1, *compacted, executor="1"), START_MS + 110)
+    assert facts.of(QUERY, RUN).partitions == {(0, 0): "2"}
+
+
+def test_sizes_alone_are_no_work_of_an_operator() -> None:
+    made = assembler()
+    made.add_part(told(FIRST, state_size(0, 500)), START_MS + 60)
+    [frame] = closed(made, just_closed(1))
+    assert frame.state == ()
 
 
 def test_an_event_that_says_nonsense_is_counted() -> None:

@@ -4,14 +4,18 @@ from typing import Any
 
 import pytest
 
-from collectors.formats import activity, wire
+from collectors.formats import activity, control, wire
 from collectors.formats.announcement import Announcement
 from collectors.formats.collector_load import CollectorLoad
+from collectors.formats.control import Control, Wanted
 from collectors.formats.keys import Stream
 from collectors.formats.pulse import Pulse
 from collectors.process.collector import Collector
 from collectors.process.link import Message, MessageKind
+from techniques.orders import JobFacts
+from techniques.registry import Registry
 from tests.collectors.formats.test_parts import GOLDEN
+from tests.collectors.process.test_scheduling import EXECUTORS_GOLDEN
 from tests.factories import RUN_ID, START_MS
 
 QUERY = "eae662f7-7f39-4d53-babf-2f91cfe9e5ec"
@@ -69,6 +73,7 @@ class World:
         self.collector = Collector(
             self.box,
             lambda: self.now_ms,
+            techniques=Registry(["tests.techniques.echo"]),
             cpu_us=lambda: self.cpu_us,
             resident_bytes=lambda: self.resident_bytes,
         )
@@ -175,6 +180,31 @@ def test_every_frame_says_what_the_collector_did_and_takes(world: World) -> None
     world.pass_windows(1)
     assert world.box.frames[0][1].collector == CollectorLoad(0, 0, 0, 0, 40_000_000)
     assert world.box.frames[1][1].collector == CollectorLoad(1, 0, 3, 7_000, 40_000_000)
+
+
+def test_a_realizer_sees_the_sink_and_who_is_leaving(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[JobFacts] = []
+
+    def orders(_: object, job: JobFacts) -> tuple[()]:
+        seen.append(job)
+        return ()
+
+    monkeypatch.setattr("tests.techniques.echo.realizer.orders", orders)
+    # The same of executor 7, which the part is of.
+    _, leaving, left = (each.replace(b"\x011", b"\x017") for each in EXECUTORS_GOLDEN)
+    told = {**progress(1, 100, START_MS + 10), "sink": {"description": "ForeachBatchSink"}}
+    world.tell(MessageKind.PART, GOLDEN)
+    world.tell(MessageKind.QUERY_PROGRESS, told)
+    world.tell(MessageKind.EXECUTORS, leaving)
+    wanted = {"echo": Wanted("act", 1, 5_000, {"word": "hello"})}
+    world.collector.hear("orders-eu.scored", control.encode(Control(1, 1, wanted)))
+    assert seen[-1].sink == "ForeachBatchSink"
+    assert [(each.executor_id, each.leaving) for each in seen[-1].executors] == [("7", True)]
+    world.tell(MessageKind.EXECUTORS, left)
+    world.pass_windows(1)
+    assert seen[-1].executors == ()
 
 
 def test_activities_are_counted_one_by_one(world: World) -> None:

@@ -5,7 +5,7 @@ import pytest
 
 from collectors.formats.codec import Garbled
 from collectors.formats.wire import Batch
-from collectors.process.events.progress import parse
+from collectors.process.events.progress import LONGEST_SINK, parse
 
 # As Spark 4.3 sends it, shortened.
 EVENT: dict[str, Any] = {
@@ -25,6 +25,7 @@ EVENT: dict[str, Any] = {
         "walCommit": 38,
     },
     "sources": [{"description": "RateStreamV2[rowsPerSecond=2000]", "endOffset": 14}],
+    "sink": {"description": "ForeachBatchSink", "numOutputRows": -1},
 }
 
 
@@ -96,6 +97,20 @@ def test_the_rows_of_several_sources_add_up_where_they_are_told() -> None:
 def test_offsets_that_are_no_numbers_say_nothing(offsets: dict[str, Any]) -> None:
     source = {"description": "KafkaV2[odd]", **offsets}
     assert parse(event(sources=[source])).backlog_rows is None
+
+
+def test_the_sink_is_what_spark_calls_it() -> None:
+    assert parse(event()).sink == "ForeachBatchSink"
+
+
+@pytest.mark.parametrize("sink", [None, {}, {"description": None}, {"description": 7}, "console"])
+def test_a_sink_without_a_description_is_not_known(sink: object) -> None:
+    assert parse(event(sink=sink)).sink == ""
+
+
+def test_of_a_sink_that_talks_only_the_beginning_is_kept_and_it_fits_into_a_frame() -> None:
+    talks = "\ud800" + "x" * 1000
+    assert parse(event(sink={"description": talks})).sink == "?" + "x" * (LONGEST_SINK - 1)
 
 
 @pytest.mark.parametrize(

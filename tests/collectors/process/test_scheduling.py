@@ -27,13 +27,18 @@ from collectors.process.events.task_messages import (
 
 QUERY = "eae662f7-7f39-4d53-babf-2f91cfe9e5ec"
 RUN = "b63c324a-38f1-4221-8417-b6129454136b"
-STAGE = Stage(7, 0, QUERY, RUN, 9)
+STAGE = Stage(7, 0, QUERY, RUN, 9, kind=1, stateful=True, result=True)
 
 TASKS = Tasks(
     lost_events=5,
     stages=(StageWait(STAGE, tasks=6, waiting=3, running=1, submitted_ms=1728394506100),),
     records=(
-        TaskRecord(STAGE, "1", 300, 4, 0, 1728394506150, choosy=True, locality=Locality.ANY),
+        TaskRecord(
+            *(STAGE, "1", 300, 4, 0, 1728394506150),
+            choosy=True,
+            locality=Locality.ANY,
+            waited_ms=50,
+        ),
         TaskRecord(
             STAGE,
             "2",
@@ -47,12 +52,13 @@ TASKS = Tasks(
             rows_read=1000,
             shuffle_bytes_read=4096,
             rows_written=12,
+            waited_ms=20,
         ),
     ),
 )
 TASKS_GOLDEN = bytes.fromhex(
-    "01" "05"
-    "01" "07" "00" "24" + QUERY.encode().hex() + "24" + RUN.encode().hex() + "0a"
+    "02" "05"
+    "01" "07" "00" "24" + QUERY.encode().hex() + "24" + RUN.encode().hex() + "0a" "02" "03"
     "06" "03" "01" "f4dedce2a632" "00"
     "02" "0131" "0132"
     "a6dfdce2a632" "02"
@@ -62,17 +68,19 @@ TASKS_GOLDEN = bytes.fromhex(
 
 EXECUTORS = (
     ExecutorChange("1", True, 1728394506150, "node-a", 4),
+    ExecutorChange("1", True, 1728394506200, "node-a", 4, leaving=True),
     ExecutorChange("1", False, 1728394506250, reason="killed"),
 )
 EXECUTORS_GOLDEN = (
-    bytes.fromhex("0101a6dfdce2a632013106" + b"node-a".hex() + "0400"),
-    bytes.fromhex("01008ae0dce2a6320131000006" + b"killed".hex()),
+    bytes.fromhex("0201a6dfdce2a632013106" + b"node-a".hex() + "0400"),
+    bytes.fromhex("0203d8dfdce2a632013106" + b"node-a".hex() + "0400"),
+    bytes.fromhex("02008ae0dce2a6320131000006" + b"killed".hex()),
 )
 
 TRAFFIC = Traffic(STAGE, 1728394506200, True, (Flow("1", "1", 1024), Flow("2", "1", 4096)))
 TRAFFIC_GOLDEN = bytes.fromhex(
-    "01"
-    "07" "00" "24" + QUERY.encode().hex() + "24" + RUN.encode().hex() + "0a"
+    "02"
+    "07" "00" "24" + QUERY.encode().hex() + "24" + RUN.encode().hex() + "0a" "02" "03"
     "d8dfdce2a632" "01"
     "02" "0131" "0132"
     "02" "00" "00" "8008" "01" "00" "8020"
@@ -130,14 +138,14 @@ def test_a_message_cut_short_or_of_another_version_is_garbled(
         with pytest.raises(Garbled):
             decode(golden[:length])
     with pytest.raises(Garbled):
-        decode(b"\x02" + golden[1:])
+        decode(b"\x01" + golden[1:])
 
 
 @given(st.binary(max_size=200))
 def test_no_bytes_raise_anything_but_garbled(noise: bytes) -> None:
     decoders: list[Callable[[bytes], object]] = [decode_tasks, decode_executor, decode_traffic]
     for decode in decoders:
-        for data in (noise, b"\x01" + noise, TASKS_GOLDEN[:-20] + noise):
+        for data in (noise, b"\x02" + noise, TASKS_GOLDEN[:-20] + noise):
             try:
                 decode(data)
             except Garbled:
@@ -260,7 +268,13 @@ def test_a_finished_task_is_an_activity() -> None:
 def test_its_activity_says_what_the_scheduler_knows_of_it() -> None:
     made = Scheduling()
     copy = ended(
-        3, 1, 20, attempt=2, speculative=True, successful=False, killed=True, locality=Locality.ANY
+        *(3, 1, 20),
+        attempt=2,
+        speculative=True,
+        successful=False,
+        killed=True,
+        locality=Locality.ANY,
+        waited_ms=700,
     )
     made.add_tasks(said(copy))
     (activity,) = made.close(WINDOW).of(QUERY).activities
@@ -271,6 +285,10 @@ def test_its_activity_says_what_the_scheduler_knows_of_it() -> None:
         locality=Locality.ANY,
         speculative=True,
         successful=False,
+        stateful=True,
+        result=True,
+        kind=1,
+        waited_ms=700,
     )
 
 

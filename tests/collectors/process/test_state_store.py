@@ -159,6 +159,27 @@ def test_the_provider_in_memory_tells_when_a_commit_ended_and_a_snapshot_was_wri
     assert (snapshot.activity.start_us, snapshot.activity.end_us) == (4_000, 20_000)
 
 
+def test_the_size_of_a_store_is_an_activity_without_a_length(stores: StateStores) -> None:
+    seen = Event(EventSource.STATE_SIZE, 1794817683147990, context(), "5242880")
+    [sized] = read(stores, seen)
+    assert sized.store == STORE
+    assert sized.activity == Activity(
+        *(Kind.STATE, seen.time_us, seen.time_us, EXECUTOR),
+        operator=0,
+        partition=1,
+        name="default",
+        input_bytes=5_242_880,
+    )
+    # Nothing of it runs at any moment.
+    assert stores.open() == ()
+    assert stores.most_at_once(seen.time_us - 10, seen.time_us + 10) == {}
+
+
+@pytest.mark.parametrize("body", ["", "-1", "many", "1e9", "٣", "9" * 19])
+def test_a_size_that_is_no_number_of_bytes_is_none(stores: StateStores, body: str) -> None:
+    assert read(stores, Event(EventSource.STATE_SIZE, 1, context(), body)) == []
+
+
 def test_what_began_and_has_not_ended_is_open(stores: StateStores) -> None:
     read(stores, native(COMPACTION[0]))
     (running,) = stores.open()

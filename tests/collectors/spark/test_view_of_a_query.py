@@ -35,7 +35,13 @@ def spark(module_redis: RedisServer) -> Iterator[SparkSession]:
     with pytest.MonkeyPatch.context() as patched:
         # Or Spark's workers would be the system's Python, which has no Arrow.
         patched.setenv("PYSPARK_PYTHON", sys.executable)
-        with spark_session(module_redis.url, **{"spark.master": "local[2,3]"}) as session:
+        options = {
+            "spark.master": "local[2,3]",
+            "spark.sql.streaming.stateStore.providerClass": (
+                "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+            ),
+        }
+        with spark_session(module_redis.url, **options) as session:
             yield session
 
 
@@ -78,7 +84,8 @@ def test_a_view_has_the_tasks_the_shuffles_and_the_pool_of_a_real_query(
         # Every batch has a stage that maps and one that reduces: two batches at least.
         stages = set(view.tasks.stage.tolist())
         retried = bool((view.tasks.attempt > 0).any())
-        enough = worked >= 20 and len(stages) >= 4 and len(view.traffic) and retried
+        sized = set(view.of("state").partition.tolist()) == {0, 1}
+        enough = worked >= 20 and len(stages) >= 4 and len(view.traffic) and retried and sized
         return view if enough else None
 
     with ended_pool(spark.sparkContext.applicationId):
@@ -115,11 +122,26 @@ def test_a_view_has_the_tasks_the_shuffles_and_the_pool_of_a_real_query(
     assert set(tasks.executor) == {"driver"}
     assert set(tasks.partition) == {0, 1}
     assert set(tasks.locality) <= {Locality.PROCESS_LOCAL, Locality.NO_PREF}
+    # In every batch first the stage with the pool, then the one that counts and writes.
+    assert set(zip(tasks.kind, tasks.stateful, tasks.result, strict=True)) == {
+        (0, False, False),
+        (1, True, True),
+    }
+    assert (tasks.waited_ms >= 0).all()
+    assert "noop" in view.sink.lower()
+
+    state = view.of("state")
+    assert set(zip(state.executor, state.operator, state.name, strict=True)) == {
+        ("driver", 0, "default")
+    }
+    assert (state.input_bytes > 0).all()
+    assert (state.duration_ms == 0).all()
 
     assert set(view.traffic.source) == set(view.traffic.target) == {"driver"}
     assert view.traffic.shuffle_bytes.sum() > 0
     (executor,) = view.executors
     assert (executor.id, executor.left_ms) == ("driver", None)
+    assert (executor.cores, executor.leaving) == (2, False)
 
     (pool,) = view.pools
     assert pool.name == POOL

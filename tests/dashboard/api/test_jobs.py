@@ -6,6 +6,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from collectors.formats import activity, keys
+from collectors.formats.activity import Activity, Kind
 from collectors.formats.wire import ExecutorSample, encode
 from dashboard.fleet import jobs
 from dashboard.store import StoreUnavailable
@@ -90,6 +91,17 @@ def test_activities_are_those_that_overlap_the_range(
     assert body["items"][0]["end_ms"] == START_MS + 5_000
     assert body["items"][0]["partition"] == 3
     assert body["unreadable"] == 1
+
+
+def test_the_size_of_a_state_store_is_nothing_that_ran(
+    api: Client, memory_store: MemoryStore
+) -> None:
+    at_us = START_MS * 1000
+    size = Activity(Kind.STATE, at_us, at_us, "1", 0, 3, "default", input_bytes=4_096)
+    stream = keys.activities(ANNOUNCEMENT.job_id)
+    memory_store.append(stream, START_MS, activity.encode((size, *ACTIVITIES)))
+    body = api.get(f"{JOB}/activities?start_ms={START_MS}&end_ms={START_MS + 100}").json()
+    assert [each["kind"] for each in body["items"]] == ["compaction", "gc"]
 
 
 @pytest.mark.parametrize(

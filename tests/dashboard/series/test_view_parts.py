@@ -8,6 +8,7 @@ from collectors.formats import activity, keys, wire
 from collectors.formats.activity import Activity, Kind, TaskFacts
 from collectors.formats.buckets import Histogram
 from collectors.formats.pools import InstanceSample, InstanceState, PoolSample, Sent
+from collectors.formats.slots import ExecutorSlots
 from collectors.formats.wire import WINDOW_MS, ExecutorSample, Frame, Shuffled
 from dashboard.series import activities, windows
 from dashboard.series.executor_history import GONE_AFTER_MS
@@ -201,6 +202,46 @@ def test_executors_join_and_leave_and_come_back() -> None:
         Executor("3", "node-3", at_ms(2 * gone)),
         Executor("2", "node-2", at_ms(4 * gone)),
     )
+
+
+def test_an_executor_has_its_cores_and_leaves_when_spark_says_so() -> None:
+    both = tuple(ExecutorSample(each, f"node-{each}", {}) for each in ("1", "2"))
+    told = (ExecutorSlots("1", 4), ExecutorSlots("2", 2), ExecutorSlots("3", 8))
+    gone = GONE_AFTER_MS // WINDOW_MS
+    frames = [
+        frame(0, executors=both, slots=told),
+        frame(1, executors=both),
+        frame(2, executors=both, slots=(*told[:1], ExecutorSlots("2", 2, leaving=True))),
+    ]
+
+    assert [each.leaving for each in seen(*frames[:2]).executors] == [False, False]
+    assert seen(*frames).executors == (
+        Executor("1", "node-1", cores=4),
+        Executor("2", "node-2", cores=2, leaving=True),
+    )
+    # It keeps that when it is gone, though nothing is told of it any more.
+    after = [frame(3 + at, executors=both[:1], slots=told[:1]) for at in range(gone)]
+    left = seen(*frames, *after).executors[0]
+    assert (left.id, left.cores, left.leaving) == ("2", 2, True)
+    assert left.left_ms is not None
+
+
+def test_the_sink_is_known_from_the_frame_that_says_it_on() -> None:
+    frames = [frame(0), frame(1, sink="ForeachBatchSink"), frame(2)]
+    assert [seen(*frames[: at + 1]).sink for at in range(3)] == ["", *["ForeachBatchSink"] * 2]
+
+
+def test_the_size_of_a_state_store_is_an_interval_of_no_length() -> None:
+    at_us = START_MS * 1000
+    sizes = tuple(
+        Activity(Kind.STATE, at_us, at_us, "1", 0, partition, "default", input_bytes=size)
+        for partition, size in enumerate((5_000, 7_000))
+    )
+    state = seen(frame(0), ended=sizes).of("state")
+
+    assert state.partition.tolist() == [0, 1]
+    assert state.input_bytes.tolist() == [5_000, 7_000]
+    assert state.duration_ms.tolist() == [0, 0]
 
 
 def test_a_recorded_run_has_traffic_run_queues_and_its_executor() -> None:
