@@ -58,10 +58,11 @@ def slow_partitions(view: View) -> tuple[SlowPartition, ...]:
 
 def _search(view: View) -> tuple[SlowPartition, ...]:
     tasks = _compared(view.tasks)
-    pairs, tried = np.unique(np.stack((tasks.kind, tasks.partition)), axis=1), {}
-    for kind in pairs[0].tolist():
-        tried[kind] = tried.get(kind, 0) + 1
-    found = (_slow(tasks, kind, partition, tried[kind]) for kind, partition in pairs.T.tolist())
+    pairs = np.unique(np.stack((tasks.kind, tasks.partition)), axis=1)
+    found = (
+        _slow(tasks, kind, partition, tried=int((pairs[0] == kind).sum()))
+        for kind, partition in pairs.T.tolist()
+    )
     return tuple(sorted((each for each in found if each), key=lambda each: -each.ratio))
 
 

@@ -37,7 +37,7 @@ private[probe] object HeavyKeys {
   private def body(place: KeyPlace, sketch: KeySketch): String = {
     val keys = sketch.top(Most).map { key =>
       JMap.of[String, Any](
-        "key", key.text,
+        "key", key.text.toString,
         "partition", Math.floorMod(key.hash, place.partitions),
         "rows", key.rows)
     }

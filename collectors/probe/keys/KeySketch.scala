@@ -1,9 +1,11 @@
 package io.curtail.probe
 
+import org.apache.spark.unsafe.types.UTF8String
+
 import scala.collection.mutable
 
 /** A key with a counter: `rows` is at most how often it was counted. */
-final class CountedKey(val hash: Int, val text: String, var rows: Long)
+final class CountedKey(val hash: Int, val text: UTF8String, var rows: Long)
 
 /**
  * The most frequent keys of a stream, by Misra and Gries: with k counters and after N keys, a
@@ -35,7 +37,7 @@ final class KeySketch(counters: Int = KeySketch.Counters) {
     }
   }
 
-  def name(hash: Int, text: String): Unit = held.update(hash, new CountedKey(hash, text, 1))
+  def name(hash: Int, text: UTF8String): Unit = held.update(hash, new CountedKey(hash, text, 1))
 
   /** Adds what `other` counted; `other` must not be used any more. */
   def add(other: KeySketch): KeySketch = {
@@ -67,7 +69,9 @@ object KeySketch {
   /** For tests in Python: counts each byte as a key. */
   def ofBytes(keys: Array[Byte], counters: Int): KeySketch = {
     val sketch = new KeySketch(counters)
-    keys.foreach(key => if (sketch.count(key & 0xff)) sketch.name(key & 0xff, (key & 0xff).toString))
+    keys.foreach { key =>
+      if (sketch.count(key & 0xff)) sketch.name(key & 0xff, UTF8String.fromBytes(Array(key)))
+    }
     sketch
   }
 }

@@ -31,8 +31,10 @@ final class KeyWatch private[probe] (place: Option[KeyPlace], seed: Long) {
     sketch.count(hash)
   }
 
+  /** Copies the text, which may lie in a row that Spark uses again. Decoded only if it is told. */
   def name(hash: Int, text: UTF8String): Unit =
-    sketch.name(hash, if (text == null) "null" else text.substring(0, LongestText).toString)
+    sketch.name(hash,
+      if (text.numBytes > LongestText) text.substring(0, LongestText) else text.copy())
 
   private[probe] def publish(): Unit =
     if (sketch.total > 0) {

@@ -47,7 +47,7 @@ case class WatchKeys(columns: String, left: Expression, right: Expression)
         ${hash.code}
         if ($state.count(${hash.value})) {
           ${text.code}
-          $state.name(${hash.value}, ${text.isNull} ? null : ${text.value});
+          $state.name(${hash.value}, ${text.value});
         }
       }""", FalseLiteral, TrueLiteral)
   }
