@@ -41,7 +41,8 @@ def test_a_skewed_query_is_found_with_its_partition_and_its_heavy_key(
     spark: SparkSession, module_redis: RedisServer, checkpoint: Callable[[str], str]
 ) -> None:
     folder = checkpoint("lopsided")
-    word = F.when(F.col("value") % 4 > 0, "the").otherwise(F.col("value") % 1_000)
+    rare = (F.col("value") % 1_000).cast("string")
+    word = F.when(F.col("value") % 4 > 0, F.lit("the")).otherwise(rare)
     query = (
         spark.readStream.format("rate-micro-batch")
         .option("rowsPerBatch", 40_000)
