@@ -118,8 +118,8 @@ def _keys(told: Any) -> Iterator[KeyRows]:
 def _text(value: Any, longest: int) -> str:
     if not isinstance(value, str):
         raise TypeError(f"a {type(value).__name__} instead of a text")
-    # JSON may hold half a surrogate pair, which no frame can.
-    return value[:longest].encode(errors="replace").decode()
+    # JSON may hold half a surrogate pair, which no frame can, and NUL, which no PostgreSQL can.
+    return "".join(each if each.isprintable() else "?" for each in value[:longest])
 
 
 def _count(value: Any) -> int:

@@ -150,11 +150,12 @@ def test_anything_else_is_garbled(body: Any) -> None:
         HeavyKeys().hear(said(body), SECOND)
 
 
-def test_half_a_character_reaches_a_frame_as_a_question_mark() -> None:
+@pytest.mark.parametrize("odd", ["\ud800", "\x00", "\n"])
+def test_what_cannot_be_shown_reaches_a_frame_as_a_question_mark(odd: str) -> None:
     keys = HeavyKeys()
-    keys.hear(event({"a\ud800": 1}, 1), SECOND)
+    keys.hear(event({f"Jürgen {odd}": 1}, 1), SECOND)
 
-    assert keys.of(QUERY, SECOND)[0].keys[0].key == "a?"
+    assert keys.of(QUERY, SECOND)[0].keys[0].key == "Jürgen ?"
 
 
 def test_the_assembler_puts_them_into_the_frames_of_their_query() -> None:
