@@ -55,6 +55,7 @@ class EventSource(IntEnum):
     GC = 3
     LEVERS = 4
     STATE_SIZE = 5
+    HEAVY_KEYS = 6
 
 
 @dataclass(frozen=True)

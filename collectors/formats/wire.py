@@ -39,6 +39,7 @@ Integers are LEB128, texts UTF-8 behind their length (`formats.codec`).
     tag 16    pools                      the operator pools that the query uses (`formats.pools`)
     tag 17    sink                       text: what Spark calls the query's sink
     tag 18    slots                      what the scheduler has on each executor (`formats.slots`)
+    tag 19    heavy keys                 of `watch_keys`, once a second (`formats.heavy_keys`)
 
 Tags 17 and 18 hardly ever change: they are in one frame a second (`process.assembly`).
 Absent sections are empty. Tags 3 and 14 had another meaning once and stay unused. A reader skips
@@ -49,11 +50,12 @@ reader of the old one would misread.
 from dataclasses import dataclass, fields
 from uuid import UUID
 
-from collectors.formats import asked, buckets, collector_load, pools, samples, slots
+from collectors.formats import asked, buckets, collector_load, heavy_keys, pools, samples, slots
 from collectors.formats.asked import Asked
 from collectors.formats.buckets import Histogram
 from collectors.formats.codec import Garbled, Reader, Writer
 from collectors.formats.collector_load import CollectorLoad
+from collectors.formats.heavy_keys import WatchedKeys
 from collectors.formats.pools import PoolSample
 from collectors.formats.samples import ExecutorSample as ExecutorSample
 from collectors.formats.slots import ExecutorSlots
@@ -74,7 +76,7 @@ PHASES = (
 LATENCY, BATCHES = 1, 2
 HEALTH, BACKLOG, STAMPED, STATE, TASKS, TRAFFIC, COMMITTED = range(4, 11)
 COLLECTOR, ASKED, EXECUTORS = range(11, 14)
-WARMING_UP, POOLS, SINK, SLOTS = range(15, 19)
+WARMING_UP, POOLS, SINK, SLOTS, HEAVY_KEYS = range(15, 20)
 
 
 class UnknownVersion(Garbled):
@@ -161,6 +163,7 @@ class Frame:
     warming_up: bool = False
     sink: str = ""
     slots: tuple[ExecutorSlots, ...] = ()
+    heavy_keys: tuple[WatchedKeys, ...] = ()
 
     @property
     def start_ms(self) -> int:
@@ -214,6 +217,9 @@ def encode(frame: Frame) -> bytes:
     if frame.slots:
         slots.write(section := Writer(), frame.slots)
         _section(out, SLOTS, section)
+    if frame.heavy_keys:
+        heavy_keys.write(section := Writer(), frame.heavy_keys)
+        _section(out, HEAVY_KEYS, section)
     return out.bytes()
 
 
@@ -261,6 +267,7 @@ def decode(data: bytes, only: Only | None = None) -> Frame:
         warming_up=WARMING_UP in sections,
         sink=s.text() if (s := sections.get(SINK)) else "",
         slots=slots.read(s) if (s := sections.get(SLOTS)) else (),
+        heavy_keys=heavy_keys.read(s) if (s := sections.get(HEAVY_KEYS)) else (),
     )
 
 

@@ -30,6 +30,7 @@ from collectors.formats.wire import (
 from collectors.process import pool_windows
 from collectors.process.committed import Uncommitted
 from collectors.process.events import batch_phases, gc_pauses
+from collectors.process.events.heavy_keys import HeavyKeys
 from collectors.process.events.progress import Progress
 from collectors.process.events.scheduling import QueryTasks, Scheduling
 from collectors.process.events.state_store import Finished, Lane, StateStores
@@ -112,6 +113,7 @@ class Assembler:
         self._stores = StateStores()
         self._scheduling = Scheduling()
         self._slots: dict[str, ExecutorSlots] = {}
+        self._heavy_keys = HeavyKeys()
 
     def start(self, running: Running) -> bool:
         """Returns False if the run is already known: a new collector is told of all runs again."""
@@ -229,6 +231,7 @@ class Assembler:
                 state=self._state(job.running.run_id, at_once),
                 tasks=_counts(tasks),
                 traffic=_traffic(tasks),
+                heavy_keys=self._heavy_keys.of(job.running.query_id, number),
             )
             ended, job.ended = tuple(job.ended), []
             yield Closed(job.running.job_id, frame, ended)
@@ -276,6 +279,9 @@ class Assembler:
                     self._keep(job, pause)
             elif event.source == EventSource.LEVERS:
                 return  # for the control agent
+            elif event.source == EventSource.HEAVY_KEYS:
+                if event.context in self._jobs:
+                    self._heavy_keys.hear(event, self._next_window)
             elif finished := self._stores.read(executor_id, event, ahead_us):
                 self._hear_of_store(executor_id, finished)
         except Garbled:
@@ -331,6 +337,7 @@ class Assembler:
                 self._over.append(job.running.run_id)
                 self._stores.forget_run(job.running.run_id)
                 self._scheduling.forget(query_id)
+                self._heavy_keys.forget(query_id)
                 del self._jobs[query_id]
 
     def _skip_to(self, window: int) -> None:

@@ -16,6 +16,7 @@ from collectors.formats.wire import WINDOW_MS, Frame
 from dashboard.series import pool_history
 from dashboard.series.column_buffer import ColumnBuffer
 from dashboard.series.executor_history import ExecutorHistory
+from dashboard.series.heavy_key_history import HeavyKeyHistory
 from dashboard.series.interval_history import IntervalHistory
 from dashboard.series.pool_history import PoolHistory
 from dashboard.series.tracks import Tracks
@@ -54,6 +55,7 @@ SECTIONS = {
     Reads.POOLS: frozenset((wire.POOLS,)),
     Reads.TRAFFIC: frozenset((wire.TRAFFIC,)),
     Reads.EXECUTORS: frozenset((wire.EXECUTORS, wire.SLOTS)),
+    Reads.HEAVY_KEYS: frozenset((wire.HEAVY_KEYS,)),
 }
 
 
@@ -88,6 +90,7 @@ class History:
         self._pools = PoolHistory(windows)
         self._intervals = IntervalHistory(windows, Reads.TASKS in reads)
         self._executors = ExecutorHistory()
+        self._heavy_keys = HeavyKeyHistory()
         self._traffic = ColumnBuffer(TRAFFIC_TYPES, MOST_PAIRS * windows)
         self._first: int | None = None
         self._after = 0
@@ -154,6 +157,7 @@ class History:
             executors=self._executors.executors(),
             slo_p99_ms=slo_p99_ms,
             sink=self._sink,
+            heavy_keys=self._heavy_keys.keys(),
         )
 
     def _move_to(self, after: int) -> None:
@@ -167,6 +171,7 @@ class History:
         self._intervals.drop_before(oldest_ms)
         self._pools.drop_before(oldest_ms)
         self._executors.drop_before(oldest_ms)
+        self._heavy_keys.drop_before(oldest_ms)
         self._traffic.drop_before(oldest_ms)
 
     def _takers(self) -> dict[Reads, Callable[[Frame], None]]:
@@ -177,6 +182,7 @@ class History:
             Reads.POOLS: self._take_pools,
             Reads.TRAFFIC: self._take_traffic,
             Reads.EXECUTORS: self._take_executors,
+            Reads.HEAVY_KEYS: self._take_heavy_keys,
         }
 
     def _use(self) -> tuple[tuple[ResourceKind, Tracks[str]], ...]:
@@ -193,6 +199,9 @@ class History:
 
     def _take_executors(self, frame: Frame) -> None:
         self._executors.take(frame.window, frame.executors, frame.slots)
+
+    def _take_heavy_keys(self, frame: Frame) -> None:
+        self._heavy_keys.take(frame)
 
     def _take_traffic(self, frame: Frame) -> None:
         self._traffic.add(

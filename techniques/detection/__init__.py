@@ -20,6 +20,7 @@ from techniques.detection.rules import (
     periodic_slow_batch,
     queue_growth,
     scheduled_shadowsync,
+    skewed_partition,
     statistical_shadowsync,
     straggler,
 )
@@ -42,6 +43,7 @@ _RULES: tuple[Rule, ...] = (
     statistical_shadowsync,
     gc_shadow,
     straggler,
+    skewed_partition,
     backlog_imbalance,
     queue_growth,
     periodic_slow_batch,

@@ -2,6 +2,7 @@
 
 from techniques.intervals import Floats, Interval, Intervals, Ints
 from techniques.view.executors import Executor
+from techniques.view.heavy_keys import HeavyKey
 from techniques.view.pools import Instance, Latencies, Pool, Sent
 from techniques.view.reads import BASIC, EVERYTHING, Reads
 from techniques.view.tasks import Locality, Tasks
@@ -14,6 +15,7 @@ __all__ = [
     "WINDOW_MS",
     "Executor",
     "Floats",
+    "HeavyKey",
     "Instance",
     "Interval",
     "Intervals",

@@ -22,6 +22,8 @@ class Reads(StrEnum):
     TRAFFIC = "traffic"
     # `View.executors`.
     EXECUTORS = "executors"
+    # `View.heavy_keys`.
+    HEAVY_KEYS = "heavy keys"
 
 
 BASIC = frozenset((Reads.SERIES, Reads.RESOURCES, Reads.INTERVALS))

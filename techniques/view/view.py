@@ -9,6 +9,7 @@ import numpy as np
 
 from techniques.intervals import Floats, Interval, Intervals, Ints
 from techniques.view.executors import Executor
+from techniques.view.heavy_keys import HeavyKey
 from techniques.view.pools import Pool
 from techniques.view.tasks import Tasks
 from techniques.view.traffic import Traffic
@@ -41,7 +42,8 @@ class View:
     `use` is the utilisation of each resource, 1 = all of it; `intervals` are by kind, in the order
     of their ends. `cores` is the largest number of cores of an executor. `queues` are the lengths
     of the operator pools' queues by name, `pool@host/operator/instance`; `slo_p99_ms` is the SLO;
-    `sink` is what Spark calls the query's sink, empty if it is not known.
+    `sink` is what Spark calls the query's sink, empty if it is not known. `heavy_keys` are empty
+    unless the job watches its keys.
 
     Parts that no rule and no controller reads (`techniques.view.reads`) are empty.
     """
@@ -63,6 +65,7 @@ class View:
     executors: Sequence[Executor] = ()
     slo_p99_ms: float | None = None
     sink: str = ""
+    heavy_keys: Sequence[HeavyKey] = ()
     _known: dict[object, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def __len__(self) -> int:

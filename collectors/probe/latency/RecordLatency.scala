@@ -1,10 +1,8 @@
 package io.curtail.probe
 
-import org.apache.spark.sql.{SparkSessionExtensions, SparkSessionExtensionsProvider}
-import org.apache.spark.sql.catalyst.FunctionIdentifier
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.analysis.TypeCheckResult
-import org.apache.spark.sql.catalyst.expressions.{Expression, ExpressionInfo, Nondeterministic, UnaryExpression}
+import org.apache.spark.sql.catalyst.expressions.{Expression, Nondeterministic, UnaryExpression}
 import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCode}
 import org.apache.spark.sql.catalyst.expressions.codegen.Block._
 import org.apache.spark.sql.types.{DataType, TimestampType}
@@ -50,18 +48,4 @@ case class RecordLatency(child: Expression) extends UnaryExpression with Nondete
 
 object RecordLatency {
   val Name = "curtail_record"
-}
-
-/** Loaded by `spark.sql.extensions`. */
-class Extensions extends SparkSessionExtensionsProvider {
-  override def apply(extensions: SparkSessionExtensions): Unit =
-    extensions.injectFunction((
-      FunctionIdentifier(RecordLatency.Name),
-      new ExpressionInfo(classOf[RecordLatency].getName, RecordLatency.Name),
-      (arguments: Seq[Expression]) => arguments match {
-        // Tasks on executors without the probe could not read an expression of ours.
-        case Seq(eventTime) if !ProbeJar.reachesExecutors => eventTime
-        case Seq(eventTime) => RecordLatency(eventTime)
-        case _ => throw new IllegalArgumentException(s"${RecordLatency.Name} takes one timestamp")
-      }))
 }

@@ -9,6 +9,7 @@ object EventSource {
   val Gc = 3
   val Levers = 4
   val StateSize = 5
+  val HeavyKeys = 6
 }
 
 /** Events for the next part. `offer` never blocks: threads of RocksDB and of the GC call it. */

@@ -57,6 +57,7 @@ private[probe] class Sampler(
     val metrics = sources.flatMap(measured).map(_.over(last - first + 1))
     val (earlier, latest) = looked().map(_.over(last - first + 1)).unzip
     val latencies = Recorder.drainAll(current)
+    HeavyKeys.tell()
     (first until last).foreach(window => send(window, metrics, Nil, Nil, Nil, earlier))
     send(last, metrics, latencies, TaskLatencies.drain(), Events.drain(), latest)
   }

@@ -75,7 +75,9 @@ def _pools(view: View, at: int) -> tuple[PoolSample, ...]:
 
 def _activity(each: Interval) -> Activity:
     kind = Kind[each.kind.upper()]
-    stage = TaskFacts(int(each.name.split()[1]), stateful=True) if kind is Kind.TASK else None
+    stage = None
+    if kind is Kind.TASK:
+        stage = TaskFacts(int(each.name.split()[1]), stateful=True, kind=0, waited_ms=0)
     return Activity(
         kind,
         round(each.start_ms * 1000),

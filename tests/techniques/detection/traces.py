@@ -4,14 +4,26 @@ A batch a second; two stages of eight state stores that flush at every commit an
 fourth flush, each store in a phase of its own. Load, noise and seed vary; what is planted is said.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from techniques.view import WINDOW_MS, Floats, Interval, Resource, ResourceKind, View
+from techniques.view import (
+    WINDOW_MS,
+    Floats,
+    Interval,
+    Locality,
+    Resource,
+    ResourceKind,
+    Tasks,
+    View,
+)
+from techniques.view.tasks import TYPES
 
 START_MS = 1_700_000_000_000
 PER_SECOND = 1_000 // WINDOW_MS
+HEAVY_PARTITION = 3
 
 
 @dataclass(frozen=True)
@@ -32,6 +44,7 @@ class Setting:
     slow_every: int = 0
     growth_per_s: float = 0.0
     slow_executor: float = 1.0
+    heavy_partition: float = 1.0
     gc_with_flush: bool = False
     # Chunks that wait for each instance of an operator pool, on average.
     pool_backlogs: tuple[float, ...] = ()
@@ -44,6 +57,7 @@ PLANTED = {
     "millibottleneck": Setting(saturations_s=(23.0, 51.3, 80.7)),
     "gc_shadow": Setting(gc_with_flush=True),
     "straggler": Setting(slow_executor=2.0),
+    "skewed_partition": Setting(heavy_partition=3.0),
     "backlog_imbalance": Setting(pool_backlogs=(2, 9, 2, 3)),
     "queue_growth": Setting(growth_per_s=40.0),
     "periodic_slow_batch": Setting(slow_every=10),
@@ -87,16 +101,18 @@ def trace(setting: Setting) -> View:
 
 def moved(view: View, by_ms: int) -> View:
     """The same, at another time."""
+    intervals = {
+        kind: [
+            replace(each, start_ms=each.start_ms + by_ms, end_ms=each.end_ms + by_ms)
+            for each in held
+        ]
+        for kind, held in view.intervals.items()
+    }
     return replace(
         view,
         start_ms=view.start_ms + by_ms,
-        intervals={
-            kind: [
-                replace(each, start_ms=each.start_ms + by_ms, end_ms=each.end_ms + by_ms)
-                for each in held
-            ]
-            for kind, held in view.intervals.items()
-        },
+        intervals=intervals,
+        tasks=tasks(intervals.get("task", [])),
     )
 
 
@@ -123,11 +139,41 @@ def until(view: View, end_ms: float) -> View:
         waiting_tasks=view.waiting_tasks[:windows],
         use={resource: share[:windows] for resource, share in view.use.items()},
         queues={name: lengths[:windows] for name, lengths in view.queues.items()},
-        intervals={
-            kind: [each for each in held if each.end_ms <= end_ms]
-            for kind, held in view.intervals.items()
-        },
+        intervals=(known := _ended(view, end_ms)),
+        tasks=tasks(known.get("task", [])),
     )
+
+
+def _ended(view: View, end_ms: float) -> dict[str, list[Interval]]:
+    return {
+        kind: [each for each in held if each.end_ms <= end_ms]
+        for kind, held in view.intervals.items()
+    }
+
+
+def tasks(ran: Sequence[Interval]) -> Tasks:
+    """The same tasks as Spark's scheduler tells of them: of one stage a batch, which has state."""
+    rows = [
+        (
+            each.start_ms,
+            each.end_ms,
+            each.executor,
+            int(each.name.split()[1]),
+            0,
+            each.partition,
+            0,
+            False,
+            True,
+            Locality.PROCESS_LOCAL,
+            0,
+            0.0,
+            True,
+            False,
+        )
+        for each in ran
+    ]
+    columns = zip(*rows, strict=True) if rows else ([] for _ in TYPES)
+    return Tasks(*(np.array(each, dtype) for each, dtype in zip(columns, TYPES, strict=True)))
 
 
 def _batches(made: _Made) -> None:
@@ -143,10 +189,16 @@ def _batches(made: _Made) -> None:
         for task in range(8):
             executor = str(task % 2 + 1)
             slower = setting.slow_executor if executor == "2" else 1.0
-            task_ms = 0.3 * setting.batch_ms * made.random.lognormal(0, 0.2) * slower
+            heavier = setting.heavy_partition if task == HEAVY_PARTITION else 1.0
+            task_ms = 0.3 * setting.batch_ms * made.random.lognormal(0, 0.2) * slower * heavier
             made.intervals.append(
                 Interval(
-                    "task", start_ms + 20, start_ms + 20 + task_ms, executor, name=f"stage {number}"
+                    "task",
+                    start_ms + 20,
+                    start_ms + 20 + task_ms,
+                    executor,
+                    partition=task,
+                    name=f"stage {number}",
                 )
             )
 
@@ -211,7 +263,8 @@ def _view(made: _Made) -> View:
             f"scores@node-a/score/score-{at}": made.random.poisson(mean, windows).astype(np.float64)
             for at, mean in enumerate(setting.pool_backlogs)
         },
-        intervals=by_kind(made.intervals),
+        intervals=(intervals := by_kind(made.intervals)),
+        tasks=tasks(intervals.get("task", [])),
     )
 
 
