@@ -5,6 +5,7 @@ import os
 import sys
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -68,7 +69,11 @@ class Watched:
 
     def executors(self) -> dict[str, str]:
         """The hosts of the living executors by executor id."""
-        return {each: _host(pid) for each, pid in self._cluster.executors().items()}
+        found = {}
+        for executor_id, pid in self._cluster.executors().items():
+            with suppress(OSError):  # it ended meanwhile
+                found[executor_id] = _host(pid)
+        return found
 
     def pid(self, executor_id: str) -> int:
         return self._cluster.executors()[executor_id]

@@ -72,8 +72,8 @@ private[probe] class PlacementLever(context: () => Option[SparkContext]) extends
       case _ => Some("there is no Spark context here")
     }
     orders.flatMap { order =>
-      val nothing = if (places(order).isEmpty) Some("no places are named") else None
-      everywhere.orElse(nothing).map(order.number -> _)
+      val unnamed = if (order.values.path("places").isObject) None else Some("no places are named")
+      everywhere.orElse(unnamed).map(order.number -> _)
     }.toMap
   }
 }
