@@ -67,11 +67,24 @@ class Watched:
         assert self.running.lives, self.running.said(60)
 
     def executors(self) -> dict[str, str]:
-        """The hosts of the living executors by executor id."""
-        return {each: _host(pid) for each, pid in self._cluster.executors().items()}
+        """The hosts of the executors by executor id, once there is one on every host."""
+        return {executor_id: _host(pid) for executor_id, pid in self._pids().items()}
 
     def pid(self, executor_id: str) -> int:
-        return self._cluster.executors()[executor_id]
+        return self._pids()[executor_id]
+
+    def has_executors(self) -> bool:
+        return bool(self._cluster.executors())
+
+    def _pids(self) -> dict[str, int]:
+        def seen_twice() -> dict[str, int]:
+            # A process that an executor has just forked looks like it, but not for long.
+            first = self._cluster.executors()
+            time.sleep(0.1)
+            stayed = first == self._cluster.executors()
+            return first if stayed and len(first) == len(self._cluster.workers) else {}
+
+        return until(seen_twice, PATIENCE_S)
 
     def hosts(self, name: str) -> dict[int, str]:
         """The hosts that the partitions of the query's last batch ran on."""

@@ -24,6 +24,7 @@ private[probe] class PlacedRun(sc: SparkContext, queryId: String, runId: String)
   private var layout: Option[Layout] = None
   private var moves = Seq.empty[Move]
   private var lookedAt = -1L
+  private var completed = -1L
   private var withdrawn: Option[String] = None
 
   /** Keeps how far those moves came that are wished still. */
@@ -47,7 +48,7 @@ private[probe] class PlacedRun(sc: SparkContext, queryId: String, runId: String)
   private def step(query: RunningQuery): Unit = {
     val active = stages.now().filter(isOurs)
     if (layout.isEmpty) layout = query.layout(active.filter(isStateful).map(_.batchId).toSet)
-    val completed = query.completed
+    noteCompleted(query)
     val due = moves.filter(_.isDue(completed))
     // A partition that is where it should be can leave only with a batch.
     val worthIt = due.exists(_.isOpen) || (due.nonEmpty && completed != lookedAt)
@@ -72,11 +73,15 @@ private[probe] class PlacedRun(sc: SparkContext, queryId: String, runId: String)
           move -> known.stores(move.partition).filter(at.contains))
         val told = tell(opened, hosts)
         // Read after speaking: a batch that is counted too late does no harm, too early it would.
-        val since = query.completed
-        moves = moves.map(move => if (told(move)) move.told(since) else move)
+        noteCompleted(query)
+        moves = moves.map(move => if (told(move)) move.told(completed) else move)
       }
     }
   }
+
+  /** A query that has nothing to do tells of triggers without a batch. */
+  private def noteCompleted(query: RunningQuery): Unit =
+    completed = math.max(completed, query.completed)
 
   private def tell(
       wanted: Seq[(Move, Seq[StateStoreProviderId])], hosts: Map[String, String]): Set[Move] = {

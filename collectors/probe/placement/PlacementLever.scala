@@ -72,10 +72,8 @@ private[probe] class PlacementLever(context: () => Option[SparkContext]) extends
       case _ => Some("there is no Spark context here")
     }
     orders.flatMap { order =>
-      // An empty map is no wish yet, but the placement is the technique's already.
-      val isMap = order.values.path("places").isObject
-      val nothing = if (isMap) None else Some("no places are named")
-      everywhere.orElse(nothing).map(order.number -> _)
+      val unnamed = if (order.values.path("places").isObject) None else Some("no places are named")
+      everywhere.orElse(unnamed).map(order.number -> _)
     }.toMap
   }
 }
