@@ -12,7 +12,8 @@ final case class ActiveStage(stageId: Int, queryId: String, runId: String, batch
 class ActiveStages(sc: SparkContext) {
   private val scheduler = sc.taskScheduler match {
     case known: TaskSchedulerImpl => known
-    case other => throw new UnsupportedOperationException(s"tasks are scheduled by ${other.getClass}")
+    case other =>
+      throw new UnsupportedOperationException(s"tasks are scheduled by ${other.getClass}")
   }
 
   /** Spark keeps a task set here until the last attempt of each of its tasks has ended, lost

@@ -15,8 +15,8 @@ import scala.util.control.NonFatal
  * in return which other stores of that executor have been reported elsewhere since; those are
  * unloaded. So a word in the middle of a stateful stage would be overwritten, or would take a store
  * from a task that has opened it to read and is about to open it to write. Therefore we speak only
- * while no stateful task of the query runs or waits, and with the scheduler's lock held: the word is
- * in the coordinator's inbox before any later task can be launched, let alone report.
+ * while no stateful task of the query runs or waits, and with the scheduler's lock held: the word
+ * is in the coordinator's inbox before any later task can be launched, let alone report.
  */
 private[probe] class PlacedRun(sc: SparkContext, queryId: String, runId: String) {
   private lazy val stages = new ActiveStages(sc)

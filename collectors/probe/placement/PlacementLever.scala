@@ -12,8 +12,8 @@ import scala.util.Try
 /**
  * Moves state partitions to executors. docs/adr/0013 says why results stay exact.
  *
- * `places` of an order is a map from partitions to executor ids. The coordinator can be told only at
- * certain moments, which may last for milliseconds, so a thread of this lever looks for one while
+ * `places` of an order is a map from partitions to executor ids. The coordinator can be told only
+ * at certain moments, which may last for milliseconds, so a thread of this lever looks for one while
  * there is something to tell. Moves are not undone: a way back would cost as much as the way there.
  */
 private[probe] class PlacementLever(context: () => Option[SparkContext]) extends Lever {

@@ -15,8 +15,8 @@ import scala.concurrent.duration._
  * scheduler chooses where a stateful task prefers to run. In this package because Spark's RPC is
  * private to it.
  *
- * The messages are private to their file, so they are made by reflection. A Spark without them gives
- * an exception here, and one that no longer understands them gives it as the answer.
+ * The messages are private to their file, so they are made by reflection. A Spark without them
+ * gives an exception here, and one that no longer understands them gives it as the answer.
  */
 class StateCoordinator(env: SparkEnv) {
   import StateCoordinator._
@@ -67,8 +67,9 @@ object StateCoordinator {
   }
 
   private def constructor(name: String, fields: Int): Constructor[_] = {
-    val made = Class.forName(Package + name).getDeclaredConstructors.filter(_.getParameterCount == fields)
-    val found = made.headOption.getOrElse(throw new NoSuchMethodException(s"$name of $fields fields"))
+    val found = Class.forName(Package + name).getDeclaredConstructors
+      .find(_.getParameterCount == fields)
+      .getOrElse(throw new NoSuchMethodException(s"$name of $fields fields"))
     found.setAccessible(true)
     found
   }
