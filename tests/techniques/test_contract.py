@@ -32,7 +32,16 @@ from techniques.schema import SettingFault
 from techniques.view import View
 from tests.techniques.generated import fitting, garbage
 
-IN_TESTS = ("cluster_share", "echo", "live_conf", "placed", "pool_policy", "raising", "stepping")
+IN_TESTS = (
+    "cluster_share",
+    "copied",
+    "echo",
+    "live_conf",
+    "placed",
+    "pool_policy",
+    "raising",
+    "stepping",
+)
 REGISTRY = Registry([f"tests.techniques.{name}" for name in IN_TESTS])
 NAMES = sorted(REGISTRY.techniques)
 every_technique = pytest.mark.parametrize("name", NAMES)
