@@ -28,6 +28,12 @@ private[probe] object StageKinds {
     }
   }
 
+  /** For a new context: in the same JVM its stages have the ids of an earlier one's. */
+  def clear(): Unit = synchronized {
+    kinds.clear()
+    counts.clear()
+  }
+
   /** None for a stage of no streaming query, and for one that Spark has not told us of yet. */
   def of(stageId: Int): Option[StageKind] = synchronized { Option(kinds.get(stageId)) }
 

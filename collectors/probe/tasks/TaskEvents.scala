@@ -247,6 +247,7 @@ private[probe] object TaskEvents {
     val executors = new ExecutorChanges(
       CollectorProcess.offer, () => CollectorProcess.pid, Decommissioning.sinceMs(sc, _))
     val events = new TaskEvents(CollectorProcess.offer, executors)
+    StageKinds.clear()
     ShuffleTraffic.listen(sc, events)
     val thread = new Thread(() => run(sc, events), "curtail-tasks")
     thread.setDaemon(true)

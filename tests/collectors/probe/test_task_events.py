@@ -35,7 +35,22 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> TaskRecorder:
 
 
 @pytest.fixture(scope="module")
-def watched(kept: TaskRecorder) -> Iterator[SparkSession]:
+def earlier(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Another session of this JVM, with stages of the same ids: one in each batch."""
+    folder = tmp_path_factory.mktemp("earlier")
+    with watched_session(TaskRecorder(folder)) as session:
+        query = (
+            ticks(session)
+            .writeStream.format("noop")
+            .option("checkpointLocation", str(folder / "checkpoint"))
+            .trigger(availableNow=True)
+            .start()
+        )
+        assert query.awaitTermination(120)
+
+
+@pytest.fixture(scope="module")
+def watched(kept: TaskRecorder, earlier: None) -> Iterator[SparkSession]:
     with watched_session(kept, **{"spark.sql.shuffle.partitions": "5"}) as session:
         yield session
 
