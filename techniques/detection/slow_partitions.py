@@ -15,8 +15,12 @@ import numpy as np
 from techniques.detection import chance
 from techniques.intervals import Floats, Ints, Objects
 from techniques.view import Tasks, View
+from techniques.view.tasks import Bools
 
 SLOWER = 2.0
+# The first task of a stage on an executor fetches and reads the stage's code as well, and it is
+# that of the same partition every time.
+SLOWER_IF_FIRST = 4.0
 SIGNIFICANT = 1e-3
 # The first task of a partition on an executor loads its state: one or two tasks say little.
 FEWEST_TASKS = 3
@@ -41,7 +45,8 @@ class SlowPartition:
 @dataclass(frozen=True, eq=False)
 class _Compared:
     """Tasks that ran beside others of their stage on the same executor. `group` numbers the pairs
-    of stage and executor, `usual_ms` is the median of the others in the group."""
+    of stage and executor, `usual_ms` is the median of the others in the group, `first` whether the
+    task was launched before all others of the group."""
 
     kind: Ints
     partition: Ints
@@ -49,6 +54,7 @@ class _Compared:
     group: Ints
     duration_ms: Floats
     usual_ms: Floats
+    first: Bools
 
 
 def slow_partitions(view: View) -> tuple[SlowPartition, ...]:
@@ -75,6 +81,7 @@ def _compared(tasks: Tasks) -> _Compared:
     group = np.unique(stages, axis=1, return_inverse=True)[1].reshape(-1)
     usual_ms = medians_of_others(group, tasks.duration_ms[rows])
     kept = usual_ms > 0
+    start_ms = tasks.start_ms[rows]
     rows = rows[kept]
     return _Compared(
         tasks.kind[rows],
@@ -83,7 +90,17 @@ def _compared(tasks: Tasks) -> _Compared:
         group[kept],
         tasks.duration_ms[rows],
         usual_ms[kept],
+        _launched_first(group, start_ms)[kept],
     )
+
+
+def _launched_first(group: Ints, start_ms: Floats) -> Bools:
+    """Whether each is the only earliest one of its group."""
+    earliest = np.full(group.max(initial=-1) + 1, np.inf)
+    np.minimum.at(earliest, group, start_ms)
+    is_earliest = start_ms == earliest[group]
+    alone: Bools = np.bincount(group, is_earliest, len(earliest))[group] == 1
+    return is_earliest & alone
 
 
 def medians_of_others(group: Ints, values: Floats) -> Floats:
@@ -113,7 +130,8 @@ def _slow(tasks: _Compared, kind: int, partition: int, tried: int) -> SlowPartit
     ratios, ran_on = tasks.duration_ms[own] / tasks.usual_ms[own], tasks.executor[own]
     on = {name: ratios[ran_on == name] for name in sorted(set(ran_on.tolist()))}
     enough = {name: each for name, each in on.items() if len(each) >= FEWEST_TASKS}
-    if not enough or min(float(np.median(each)) for each in enough.values()) < SLOWER:
+    least = SLOWER_IF_FIRST if np.median(tasks.first[own]) > 0 else SLOWER
+    if not enough or min(float(np.median(each)) for each in enough.values()) < least:
         return None
     usual_ms = dict(zip(tasks.group[own].tolist(), tasks.usual_ms[own].tolist(), strict=True))
     beside = np.isin(tasks.group, tasks.group[own]) & ~own

@@ -11,7 +11,7 @@ from techniques.detection.slow_partitions import SlowPartition, slow_partitions
 from techniques.latency_balancing.algorithm import aged
 from techniques.model import Conditions, Decision, Mode, Options, Past
 from techniques.state_balancing.algorithm import ALPHA, THRESHOLD
-from techniques.state_balancing.cluster import DRIVER, Cluster, places, present
+from techniques.state_balancing.cluster import DRIVER, Cluster, changes, places, present
 from techniques.state_balancing.memory import Memory, Move, Verdict
 from techniques.state_balancing.prediction import least_loaded
 from techniques.state_balancing.proposals import (
@@ -46,7 +46,12 @@ def _conditions(view: View) -> Conditions:
         return Conditions(True, why)
     if heavy := _to_blame(view, now.cluster, found):
         return Conditions(False, _skew(heavy))
+    moved = len(changes(view))
     if found and found.is_slow:
+        if moved and not now.plans:
+            return Conditions(
+                True, f"{_lately(moved)}, and no further move would pay; {found.says}"
+            )
         but = "" if now.plans else ", but no move of a partition would pay"
         return Conditions(bool(now.plans), f"{found.says}{but}")
     if now.plans and not now.cluster.on(now.plans[0].target):
@@ -54,7 +59,13 @@ def _conditions(view: View) -> Conditions:
     if found and found.ratio > THRESHOLD:
         return Conditions(None, f"{found.says}: that may be chance, more stages will tell")
     ratio = f"; the slowest is done after {found.ratio:.2f} × the others' time" if found else ""
+    if moved:
+        return Conditions(True, f"{_lately(moved)}, and the executors are even now{ratio}")
     return Conditions(False, f"the executors are even: nothing to move{ratio}")
+
+
+def _lately(moved: int) -> str:
+    return f"{moved} state partition{'s' if moved > 1 else ''} moved in the last two minutes"
 
 
 def decide(view: View, options: Options, past: Past = NOTHING_YET) -> Decision | None:

@@ -122,6 +122,7 @@ def _shifts(view: View, rows: Mapping[str, int], shown: Sequence[int]) -> tuple[
             rows[moved.target],
             f"partition {partition} went from executor {moved.source} to {moved.target}, "
             f"{(view.end_ms - moved.at_ms) / 1000:.0f} s ago",
+            ago_s=(view.end_ms - moved.at_ms) / 1000,
         )
         for partition, moved in sorted(changes(view).items(), key=lambda each: each[1].at_ms)
         if partition in shown and moved.source in rows

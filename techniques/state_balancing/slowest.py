@@ -11,10 +11,13 @@ import numpy as np
 from techniques.detection import chance
 from techniques.model import Evidence
 from techniques.state_balancing.algorithm import THRESHOLD
-from techniques.state_balancing.stages import stateful
+from techniques.state_balancing.cluster import changes
+from techniques.state_balancing.stages import Stage, stateful
 from techniques.view import View
 
 SIGNIFICANT = 1e-3
+# With fewer stages since the last move, those before it are counted too.
+FEWEST_STAGES = 5
 
 
 @dataclass(frozen=True)
@@ -48,9 +51,10 @@ class Slowest:
 
 
 def slowest(view: View) -> Slowest | None:
-    """None where fewer than two executors have been seen with state."""
+    """By the stages since a partition last moved. None where fewer than two executors have been
+    seen with state."""
     means: dict[str, list[float]] = {}
-    for stage in stateful(view):
+    for stage in _of_this_placement(view):
         if len(stage.relative_sojourns) > 1:
             for executor, mean in stage.relative_sojourns.items():
                 means.setdefault(executor, []).append(mean)
@@ -64,3 +68,10 @@ def slowest(view: View) -> Slowest | None:
     ratio, executor, these, rest = max(found, key=lambda each: (each[0], each[1]))
     p_value = min(1.0, len(means) * chance.rank_sum(these, rest))
     return Slowest(executor, ratio, len(these), p_value)
+
+
+def _of_this_placement(view: View) -> list[Stage]:
+    moved_ms = max((each.at_ms for each in changes(view).values()), default=0.0)
+    # The stage in which a partition came has loaded its state.
+    since = [stage for stage in stateful(view) if stage.start_ms > moved_ms]
+    return since if len(since) >= FEWEST_STAGES else stateful(view)

@@ -66,6 +66,27 @@ def test_a_partition_that_was_slow_on_one_executor_only_is_not_slow_wherever_it_
     assert slow_partitions(view(made)) == ()
 
 
+def one_after_the_other(first_takes: float) -> list[Task]:
+    """Two partitions share a core of each executor: 0 and 1 run first, and 0 takes longer."""
+    return [
+        Task(
+            row.stage,
+            row.partition,
+            row.executor,
+            row.launched_ms + 500 * (row.partition // 2),
+            row.duration_ms * (first_takes if row.partition == 0 else 1),
+        )
+        for row in rows()
+    ]
+
+
+def test_the_first_task_on_an_executor_reads_the_stages_code_too_and_must_be_slower_still() -> None:
+    assert slow_partitions(view(one_after_the_other(3.0))) == ()
+
+    (found,) = slow_partitions(view(one_after_the_other(5.0)))
+    assert found.partition == 0
+
+
 @pytest.mark.parametrize(
     "made",
     [

@@ -47,6 +47,15 @@ def test_a_slow_executor_is_named_with_how_slow_it_is_and_the_chance_of_that() -
     assert "(p = " in found.why
 
 
+def test_while_it_acts_it_says_what_moved_and_how_it_is_since() -> None:
+    simulation = of_three(slowness=4.0)
+    driven(simulation, seconds=90)
+    found = said(simulation)
+
+    assert found.hold
+    assert "moved in the last two minutes, and" in found.why
+
+
 def test_even_executors_have_nothing_to_move() -> None:
     found = said(batches(even(noise=0.2)))
 
