@@ -99,8 +99,8 @@ def _launched_first(group: Ints, start_ms: Floats) -> Bools:
     earliest = np.full(group.max(initial=-1) + 1, np.inf)
     np.minimum.at(earliest, group, start_ms)
     is_earliest = start_ms == earliest[group]
-    alone: Bools = np.bincount(group, is_earliest, len(earliest))[group] == 1
-    return is_earliest & alone
+    first: Bools = is_earliest & (np.bincount(group, is_earliest, len(earliest))[group] == 1)
+    return first
 
 
 def medians_of_others(group: Ints, values: Floats) -> Floats:
