@@ -13,11 +13,8 @@ private[probe] class CopyLever(context: () => Option[SparkContext]) extends Leve
 
   override val name = "task-copies"
 
-  /** Only then does Spark's own speculation run; set later, the option has no thread. */
-  private val speculates = context().exists(_.getConf.getBoolean("spark.speculation", false))
   private lazy val copier: Either[String, Copier] = context() match {
     case None => Left("there is no Spark context here")
-    case Some(_) if speculates => Left("spark.speculation is on: Spark makes copies of its own")
     case Some(sc) => RunningSets.of(sc).map(new Copier(_, () => sc.isStopped))
   }
   private var holding = false
@@ -26,7 +23,8 @@ private[probe] class CopyLever(context: () => Option[SparkContext]) extends Leve
     if (orders.isEmpty && !holding) Map.empty
     else {
       holding = orders.nonEmpty
-      copier.fold(why => orders.map(_.number -> why).toMap, hold(_, orders))
+      copier.fold(
+        why => orders.map(_.number -> speculating.getOrElse(why)).toMap, hold(_, orders))
     }
 
   private def hold(copier: Copier, orders: Seq[Order]): Map[Int, String] = {
@@ -38,11 +36,18 @@ private[probe] class CopyLever(context: () => Option[SparkContext]) extends Leve
     }.toMap
   }
 
-  private def whyNotHere(copier: Copier): Option[String] = copier.fault.orElse {
-    val hosts = context().map(RunningSets.hosts).getOrElse(Set.empty[String])
-    if (hosts.size > 1) None
-    else Some("all executors are on one host, and copies run on another one")
-  }
+  private def whyNotHere(copier: Copier): Option[String] =
+    copier.fault.orElse(speculating).orElse {
+      val hosts = context().map(RunningSets.hosts).getOrElse(Set.empty[String])
+      if (hosts.size > 1) None
+      else Some("all executors are on one host, and copies run on another one")
+    }
+
+  /** Spark reads the option for every task set, so it may have changed since the start. */
+  private def speculating: Option[String] =
+    if (context().exists(_.getConf.getBoolean("spark.speculation", false)))
+      Some("spark.speculation is on: Spark makes copies of its own")
+    else None
 }
 
 private[probe] object CopyLever {
