@@ -6,10 +6,10 @@ The timeout itself is computed in the pool every period: the way through Redis w
 from techniques.adaptive_timeout.algorithm import LONG
 from techniques.adaptive_timeout.technique import RULES
 from techniques.model import Conditions, Decision, Evidence, Options, Past
-from techniques.pool.advisor import Condition, better
-from techniques.pool.loads import CROSSING, Load, loads, unknown
+from techniques.pool.controllers.advisor import Condition, better
+from techniques.pool.controllers.loads import CROSSING, Load, loads, unknown
+from techniques.pool.controllers.steering import decided
 from techniques.pool.settings import Replay
-from techniques.pool.steering import decided
 from techniques.view import Reads, View
 
 READS = frozenset((Reads.POOLS,))

@@ -3,7 +3,7 @@
 import numpy as np
 
 from techniques.model import Axis, Decision, Figure, FigureKind, Series
-from techniques.pool.lines import BEFORE_NOW, line, of_pool
+from techniques.pool.controllers.lines import BEFORE_NOW, line, of_pool
 from techniques.view import View
 
 

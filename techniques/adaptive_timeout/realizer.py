@@ -1,7 +1,7 @@
 from collections.abc import Sequence
 
 from techniques.orders import JobFacts, Order
-from techniques.pool import steering
+from techniques.pool.controllers import steering
 from techniques.schema import Settings
 
 

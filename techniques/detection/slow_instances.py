@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from techniques.model import Evidence
-from techniques.pool.loads import Siblings, chunks_of, families
+from techniques.pool.controllers.loads import Siblings, chunks_of, families
 from techniques.view import Floats, Instance, Ints, View
 
 SLOWER = 1.5

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from techniques.model import Evidence
-from techniques.pool.loads import Siblings, families, since_ms
+from techniques.pool.controllers.loads import Siblings, families, since_ms
 from techniques.view import WINDOW_MS, View
 
 # In fewer windows with a backlog than this (a second's worth) it is nothing that lasts.

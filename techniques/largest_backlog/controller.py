@@ -7,9 +7,9 @@ job's windows: they take turns as well, but only those of instances are judged h
 from techniques.largest_backlog.backlogs import UNEVEN, worst
 from techniques.largest_backlog.technique import WHERE
 from techniques.model import Conditions, Decision, Options, Past
-from techniques.pool.advisor import Condition, better
-from techniques.pool.loads import unknown
-from techniques.pool.steering import decided
+from techniques.pool.controllers.advisor import Condition, better
+from techniques.pool.controllers.loads import unknown
+from techniques.pool.controllers.steering import decided
 from techniques.view import Reads, View
 
 READS = frozenset((Reads.POOLS,))

@@ -3,7 +3,7 @@
 import numpy as np
 
 from techniques.model import Axis, Decision, Figure, FigureKind
-from techniques.pool.lines import BEFORE_NOW, instances, line
+from techniques.pool.controllers.lines import BEFORE_NOW, instances, line
 from techniques.view import View
 
 

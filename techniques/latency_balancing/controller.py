@@ -8,10 +8,10 @@ import numpy as np
 from techniques.detection.slow_instances import SLOWER, Slowest, slowest
 from techniques.latency_balancing.technique import BY
 from techniques.model import Conditions, Decision, Evidence, Options, Past
-from techniques.pool.advisor import Condition, better
-from techniques.pool.loads import families, loads, since_ms, unknown
+from techniques.pool.controllers.advisor import Condition, better
+from techniques.pool.controllers.loads import families, loads, since_ms, unknown
+from techniques.pool.controllers.steering import decided
 from techniques.pool.policies import number_of
-from techniques.pool.steering import decided
 from techniques.schema import Settings
 from techniques.view import Reads, View
 

@@ -2,7 +2,7 @@ from collections.abc import Sequence
 
 from techniques.latency_balancing.technique import BY
 from techniques.orders import JobFacts, Order
-from techniques.pool import steering
+from techniques.pool.controllers import steering
 from techniques.schema import Settings
 
 TUNING = ("balance_period_ms", "balance_alpha", "balance_threshold", "balance_unit")

@@ -2,9 +2,9 @@
 and by what Erlang C says that it would gain."""
 
 from techniques.model import Conditions, Decision, Options, Past
-from techniques.pool.advisor import Condition, better
-from techniques.pool.loads import CROSSING, unknown
-from techniques.pool.steering import decided
+from techniques.pool.controllers.advisor import Condition, better
+from techniques.pool.controllers.loads import CROSSING, unknown
+from techniques.pool.controllers.steering import decided
 from techniques.shared_queue.prediction import LEAST_SAVING_MS, best
 from techniques.shared_queue.technique import POLICY
 from techniques.view import Reads, View

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from techniques.model import Evidence
-from techniques.pool.loads import CROSSING, Load, loads
+from techniques.pool.controllers.loads import CROSSING, Load, loads
 from techniques.shared_queue.erlang import mean_wait
 from techniques.view import View
 

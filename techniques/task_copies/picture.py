@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from techniques.model import Axis, Decision, Figure, FigureKind, Series
-from techniques.pool.lines import BEFORE_NOW, line
+from techniques.pool.controllers.lines import BEFORE_NOW, line
 from techniques.task_copies.attempts import Task, copies, tasks_of
 from techniques.view import WINDOW_MS, Floats, View
 

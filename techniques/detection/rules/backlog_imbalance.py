@@ -12,7 +12,7 @@ import numpy as np
 from techniques.detection import chance
 from techniques.detection.finding import Finding
 from techniques.model import Evidence
-from techniques.pool.loads import families
+from techniques.pool.controllers.loads import families
 from techniques.view import WINDOW_MS, Floats, Reads, View
 
 KIND = "backlog_imbalance"

@@ -11,7 +11,7 @@ import numpy as np
 from techniques.detection import chance
 from techniques.detection.finding import Finding
 from techniques.model import Evidence
-from techniques.pool.loads import Siblings, families
+from techniques.pool.controllers.loads import Siblings, families
 from techniques.pool.policies import number_of
 from techniques.view import WINDOW_MS, Reads, View
 

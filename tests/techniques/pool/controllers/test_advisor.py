@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from techniques.options import checked
-from techniques.pool.advisor import MEASURED, Arm, Condition, better
+from techniques.pool.controllers.advisor import MEASURED, Arm, Condition, better
 from techniques.registry import Registry
 
 COMMAND = "./curtail bench load-balancing"

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from techniques.model import Conditions, Evidence
-from techniques.pool.steering import NO_POOL
+from techniques.pool.controllers.steering import NO_POOL
 from techniques.view import WINDOW_MS, Floats, Instance, Ints, Pool, View
 
 RECENT_MS = 30_000
