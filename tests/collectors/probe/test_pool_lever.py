@@ -6,6 +6,7 @@ import random
 import signal
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -144,14 +145,20 @@ def test_a_policy_is_in_force_when_the_lever_has_settled_and_off_sets_it_back(
 def test_a_switch_is_settled_while_tasks_work_and_while_spark_leaves_one_standing(
     pool: Driven, lever: Lever, tmp_path: Path
 ) -> None:
-    go_on = tmp_path / "go-on"
-    slow = rows(1, {0: operators.AWAIT}, note=str(go_on))
-    results = pool.results([rows(1), *[slow] * 6], window=3)
-    next(results)
-    with pool.page() as page:
+    first, rest = (rows(1, {0: operators.AWAIT}, note=str(tmp_path / name)) for name in "ab")
+    results = pool.results([first, *[rest] * 6], window=3)
+    with pool.page() as page, ThreadPoolExecutor(1) as spark_task:
+
+        def outstanding() -> int:
+            return sum(page.words[page.slot(one, SlotWord.CHUNKS)] for one in page.holders())
+
+        one_result = spark_task.submit(next, results)
+        until(lambda: outstanding() == 3, PATIENCE_S)
+        (tmp_path / "a").touch()
+        one_result.result()
         # Nobody asks this task for more, and it has chunks in the pool.
-        assert any(page.words[page.slot(one, SlotWord.CHUNKS)] for one in page.holders())
-        go_on.touch()
+        assert outstanding() == 2
+        (tmp_path / "b").touch()
         lever.held({"policy": "fewest-queued"})
         for _ in range(3):
             next(results)
