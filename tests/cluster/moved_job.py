@@ -36,18 +36,19 @@ def main() -> int:
     signal.signal(signal.SIGTERM, lambda *_: ended.set())
     spark = session(options)
     running = {name: start(spark, name, moved, options) for name, moved in QUERIES.items()}
+    failed: list[Exception]
     if options.like is None:
         while all(query.isActive for query in running.values()) and not ended.wait(0.1):
             pass
+        failed = [failure for query in running.values() if (failure := query.exception())]
     else:
         last = {name: len(put_out(options.like, name)) - 1 for name in running}
-        until_done(running, last)
+        failed = until_done(running, last)
         for folder in (options.out, options.like):
             for name, moved in QUERIES.items():
                 # The batch before the last is committed for certain.
                 found = state(spark, moved, folder / "checkpoint" / name, last[name] - 1)
                 write(options.out / f"{folder.name}-{name}.state", found)
-    failed = [failure for query in running.values() if (failure := query.exception())]
     for query in running.values():
         query.stop()
     spark.stop()
@@ -120,16 +121,23 @@ def start(
     )
 
 
-def until_done(running: dict[str, StreamingQuery], last: dict[str, int]) -> None:
-    """Returns when every query has run its batches; stops each as soon as it has."""
+def until_done(running: dict[str, StreamingQuery], last: dict[str, int]) -> list[Exception]:
+    """Returns when every query has run its batches; stops each as soon as it has. Returns what
+    queries failed with by themselves: one that is stopped while Spark plans its next batch has an
+    exception too."""
     left = dict(running)
+    failed: list[Exception] = []
     while left:
         for name, query in tuple(left.items()):
             done: Any = query._jsq.lastProgress()
-            if not query.isActive or (done and done.batchId() >= last[name]):
+            if done and done.batchId() >= last[name]:
                 query.stop()
                 del left[name]
+            elif not query.isActive:
+                failed.append(query.exception() or RuntimeError(f"{name} ended too early"))
+                del left[name]
         threading.Event().wait(0.1)
+    return failed
 
 
 def state(spark: SparkSession, moved: Moved, checkpoint: Path, batch_id: int) -> list[list[str]]:
