@@ -66,6 +66,15 @@ def checkpoint(tmp_path: Path) -> Callable[[str], str]:
     return lambda name: str(tmp_path / name)
 
 
+def stores(spark: SparkSession) -> list[Any]:
+    """The state stores of the queries that run. Spark unloads those of ended ones up to a minute
+    later, so an earlier module's, of another provider, may still be loaded in this JVM."""
+    running = {str(query.runId) for query in spark.streams.active}
+    loaded = probe(spark).StateStores.loaded()
+    found = [loaded.apply(number) for number in range(loaded.size())]
+    return [store for store in found if store.id().runId() in running]
+
+
 def probe(spark: SparkSession) -> Any:
     """The probe's Scala package, as py4j sees it."""
     jvm: Any = spark.sparkContext._jvm

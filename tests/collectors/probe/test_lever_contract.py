@@ -30,7 +30,7 @@ from techniques.orders import (
 )
 from techniques.pool import control, pooled
 from techniques.pool.settings import SETTINGS
-from tests.collectors.conftest import probe, spark_session
+from tests.collectors.conftest import spark_session, stores
 from tests.collectors.control_client import Operator, held_until
 from tests.collectors.frames import arrived
 from tests.collectors.stateful_job import PROVIDERS
@@ -63,11 +63,9 @@ class Case:
 
 def triggers(spark: SparkSession) -> dict[Any, int]:
     """As RocksDB itself says, of the databases that are open."""
-    loaded = probe(spark).StateStores.loaded()
-    stores = [loaded.apply(number) for number in range(loaded.size())]
     return {
         store.id().partition(): database.getOptions().level0FileNumCompactionTrigger()
-        for store in stores
+        for store in stores(spark)
         if (database := store.database()) is not None
     }
 
@@ -97,9 +95,7 @@ def copying(spark: SparkSession) -> bool:
 
 def places(spark: SparkSession) -> dict[Any, Any]:
     """The provider of each state store that is loaded: one that moved would be another."""
-    loaded = probe(spark).StateStores.loaded()
-    stores = [loaded.apply(number) for number in range(loaded.size())]
-    return {store.id().partition(): store.provider().hashCode() for store in stores}
+    return {store.id().partition(): store.provider().hashCode() for store in stores(spark)}
 
 
 CASES = {

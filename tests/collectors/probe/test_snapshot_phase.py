@@ -13,7 +13,7 @@ import pytest
 from dashboard.testing.stack import RedisServer
 from techniques.detection.changelogs import CHANGELOGS_FIRST
 from techniques.shadowsync.snapshots import next_snapshot, offset
-from tests.collectors.conftest import probe, spark_session
+from tests.collectors.conftest import probe, spark_session, stores
 from tests.collectors.probe.test_state_store_lever import Job
 from tests.collectors.query_input import ROWS
 from tests.collectors.stateful_job import KEYS, PROVIDERS
@@ -50,9 +50,8 @@ class Snapshots:
 
     def upload(self) -> None:
         """As Spark's maintenance does. Only while no batch runs."""
-        loaded = probe(self.job.spark).StateStores.loaded()
-        for number in range(loaded.size()):
-            loaded.apply(number).provider().doSnapshotMaintenance()
+        for store in stores(self.job.spark):
+            store.provider().doSnapshotMaintenance()
 
     def of(self, partition: int, since: int = 0) -> list[int]:
         files = Path(f"{self.job.folder.path}/checkpoint/state/0/{partition}").glob("*.zip")

@@ -20,7 +20,7 @@ from collectors.formats.asked import State
 from collectors.formats.control import Scalar, Wanted
 from dashboard.testing.stack import RedisServer
 from techniques.shadowsync.algorithm import MARGIN, SLOWDOWN, THRESHOLD, alpha, threshold
-from tests.collectors.conftest import probe, spark_session
+from tests.collectors.conftest import probe, spark_session, stores
 from tests.collectors.control_client import Operator, held_until
 from tests.collectors.query_input import Folder
 from tests.collectors.stateful_job import PROVIDERS, counts_of
@@ -114,9 +114,7 @@ class Job:
         return {store.id().partition(): store.database() for store in self._stores()}
 
     def _stores(self) -> list[Any]:
-        loaded = probe(self.spark).StateStores.loaded()
-        stores = [loaded.apply(number) for number in range(loaded.size())]
-        return [each for each in stores if each.id().runId() == str(self.query.runId)]
+        return [each for each in stores(self.spark) if each.id().runId() == str(self.query.runId)]
 
     def triggers(self) -> dict[int, int]:
         """As RocksDB itself says."""
