@@ -36,6 +36,13 @@ class Stream(NamedTuple):
         return f"{job(self.job_id)}:{self.kind}"
 
 
+class Entry(NamedTuple):
+    """One entry of a stream, not decoded: readers count the entries that they cannot decode."""
+
+    at_ms: int
+    payload: bytes
+
+
 def job(job_id: str) -> str:
     return f"curtail:job:{job_id}"
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from collectors.formats.activity import Activity, Kind, decode
 from collectors.formats.codec import Garbled
-from dashboard.store import Entry
+from collectors.formats.keys import Entry
 
 # An interval is stored when it ends, so one that overlaps a range may be stored after the range.
 LONGEST_MS = 30_000

@@ -7,10 +7,10 @@ from collectors.formats import latency, metrics
 from collectors.formats.buckets import Histogram
 from collectors.formats.codec import Garbled
 from collectors.formats.collector_load import CollectorLoad
+from collectors.formats.keys import Entry
 from collectors.formats.latency import Source
 from collectors.formats.wire import WINDOW_MS, Batch, Frame, Health, Only, decode
 from dashboard.series import executor_columns, pool_columns
-from dashboard.store import Entry
 
 QUANTILES = {"p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99, "p999": 0.999, "max": 1.0}
 

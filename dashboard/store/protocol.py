@@ -1,21 +1,14 @@
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
 from collectors.formats.announcement import Announcement
-from collectors.formats.keys import Stream
+from collectors.formats.keys import Entry, Stream
+
+__all__ = ["Entry", "Store", "StoreUnavailable"]
 
 
 class StoreUnavailable(Exception):
     """The store does not answer now; it may again."""
-
-
-@dataclass(frozen=True)
-class Entry:
-    """One entry of a stream, not decoded: readers count the entries that they cannot decode."""
-
-    at_ms: int
-    payload: bytes
 
 
 class Store(Protocol):
