@@ -48,15 +48,15 @@ SUMMARY = "copies of late tasks and moves of state, three hosts, one slow (--qui
 QUERIES = ((EVEN, SLOW_HOST), (STALLS,))
 # Balancing moves one partition in each of its periods of 10 s.
 FULL = Plan(
-    rounds={EVEN: 3, SLOW_HOST: 4, STALLS: 6},
+    rounds={EVEN: 2, SLOW_HOST: 4, STALLS: 5},
     settle_acting={BALANCING: 60, SPECULATION: 15},
 )
 QUICK = Plan(
     rounds={EVEN: 1, SLOW_HOST: 1, STALLS: 1},
-    warm_up=15,
+    warm_up=25,
     settle=2,
     settle_acting={BALANCING: 24, SPECULATION: 10},
-    length=12,
+    length=16,
     options={BALANCING: {"period": 5.0}},
 )
 AIMS = {

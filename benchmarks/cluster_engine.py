@@ -1,7 +1,6 @@
 """Runs the blocks of a regime on one query of a cluster, and lets real controllers decide in it."""
 
 import os
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -15,13 +14,13 @@ from benchmarks.cluster_regimes import BALANCING, TECHNIQUES, Plan, Regime, aske
 from benchmarks.switchback.query import START_S, Query, Refused, Stuck
 from collectors.formats import keys
 from collectors.formats.wire import WINDOW_MS
+from dashboard.cli import cluster as spark_cluster
 from dashboard.cli import programs
-from dashboard.cli.child import Program
 from dashboard.series.history import DRIVER, LOOKS_BACK_MS, History
 from dashboard.testing.cluster import Cluster
 from dashboard.testing.running import Running
 from dashboard.testing.stack import RedisServer
-from examples import cluster_counts, noisy_neighbour
+from examples import cluster_counts
 from techniques.model import Decision, Mode, Options, Past
 from techniques.options import checked
 from techniques.registry import Registry
@@ -191,8 +190,7 @@ def started(
 @contextmanager
 def neighbour(regime: Regime, cluster: Cluster, folder: Path, seed: int) -> Iterator[None]:
     words = regime.neighbour([each.work_dir for each in cluster.workers], seed)
-    argv = (sys.executable, "-m", noisy_neighbour.__name__, *words)
-    program = Program("neighbour", argv, os.environ, folder / "neighbour.log")
+    program = spark_cluster.neighbour(os.environ, folder / "neighbour.log", *words)
     with Running(program) if words else nullcontext():
         yield
 

@@ -11,7 +11,7 @@ Regimes:
 
     even       all hosts alike
     slow_host  the executor of one host runs for 10 of every 40 ms
-    stalls     one executor at a time stands still for 0.5 to 1 s, about every 10 s
+    stalls     one executor at a time stands still for 0.5 to 1 s, about every 4 s
 
 In `stalls` the query keeps no state, like the operators of the paper: a task that reads state waits
 for the executor that has it, whatever is copied. It has one task per executor and stage, so an
@@ -34,7 +34,8 @@ EVEN, SLOW_HOST, STALLS = "even", "slow_host", "stalls"
 
 HOSTS = 3
 SHARE = 0.25
-STALL_S, EVERY_S = (0.5, 1.0), 10.0
+# So often that some tens of batches of each arm are hit, and so rarely that most are not.
+STALL_S, EVERY_S = (0.5, 1.0), 4.0
 # Spark looks for late tasks only if this was so at the start; arms switch it for each task set.
 WATCHED = ("--speculation",)
 STATEFUL = (*WATCHED, "--partitions", "12")

@@ -70,6 +70,12 @@ def work_dir(folder: Path, host: str) -> Path:
     return folder / f"work-{host}"
 
 
+def neighbour(env: Mapping[str, str], log: Path, *words: str, stage: int = 1) -> Program:
+    """Slows executors of the cluster for as long as it runs; `words` say which and how."""
+    argv = (sys.executable, "-m", "examples.noisy_neighbour", *words)
+    return Program("neighbour", argv, env, log, stage=stage)
+
+
 def registered(web_port: int) -> int | None:
     """How many workers the master knows; None while it does not answer."""
     with suppress(OSError, ValueError):

@@ -1,7 +1,6 @@
 """What `curtail demo --cluster` adds: a Spark cluster of three hosts, one of which becomes slow."""
 
 import asyncio
-import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
@@ -63,9 +62,9 @@ class DemoCluster:
     def neighbour(self) -> Program:
         """Makes the last host slow for as long as it runs."""
         of = ("--work-dir", str(cluster.work_dir(self._folder, self.slow_host)))
-        argv = (sys.executable, "-m", "examples.noisy_neighbour", *of, "--share", str(SHARE))
         log = self._folder / "neighbour.log"
-        return Program("neighbour", argv, self._env, log, stage=NEIGHBOUR_STAGE)
+        words = (*of, "--share", str(SHARE))
+        return cluster.neighbour(self._env, log, *words, stage=NEIGHBOUR_STAGE)
 
     async def _has(self, workers: int) -> bool:
         known = await asyncio.to_thread(cluster.registered, self._web_port)

@@ -12,7 +12,7 @@ from dashboard.cli import ports, sessions
 from dashboard.cli.cluster import HOST_VARIABLE, MASTER_HOST
 from dashboard.testing.running import Running
 
-__all__ = ["HOST_VARIABLE", "Cluster", "Worker", "cluster"]
+__all__ = ["HOST_VARIABLE", "Cluster", "Worker", "cluster", "host_of"]
 
 START_S = 90
 
@@ -44,6 +44,13 @@ class Cluster:
                 if "--executor-id" in words:
                     found[words[words.index("--executor-id") + 1]] = pid
         return found
+
+
+def host_of(pid: int) -> str:
+    """The host that an executor runs on, by its environment."""
+    environ = Path("/proc", str(pid), "environ").read_text().split("\0")
+    pairs = (pair.partition("=") for pair in environ)
+    return next(value for name, _, value in pairs if name == HOST_VARIABLE)
 
 
 @contextmanager

@@ -17,7 +17,7 @@ from collectors.formats.wire import decode
 from dashboard.cli import programs
 from dashboard.cli.child import Program
 from dashboard.cli.root import ROOT
-from dashboard.testing.cluster import HOST_VARIABLE, Cluster
+from dashboard.testing.cluster import Cluster, host_of
 from dashboard.testing.running import Running
 from dashboard.testing.stack import RedisServer
 from tests.cluster import moved_job as job
@@ -68,7 +68,7 @@ class Watched:
 
     def executors(self) -> dict[str, str]:
         """The hosts of the executors by executor id, once there is one on every host."""
-        return {executor_id: _host(pid) for executor_id, pid in self._pids().items()}
+        return {executor_id: host_of(pid) for executor_id, pid in self._pids().items()}
 
     def pid(self, executor_id: str) -> int:
         return self._pids()[executor_id]
@@ -135,9 +135,3 @@ def program(out: Path, *words: str) -> Program:
 
 def _job_id(name: str) -> str:
     return keys.job_id(job.NAME, name)
-
-
-def _host(pid: int) -> str:
-    environ = Path("/proc", str(pid), "environ").read_text().split("\0")
-    pairs = (pair.partition("=") for pair in environ)
-    return next(value for name, _, value in pairs if name == HOST_VARIABLE)

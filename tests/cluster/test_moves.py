@@ -84,11 +84,18 @@ def test_a_partition_that_is_not_there_is_refused(moved: Watched) -> None:
 
 def test_the_job_runs_on_through_random_moves(moved: Watched) -> None:
     chance = random.Random(SEED)
+    executors = moved.executors()
     for _ in range(ROUNDS):
-        executors = sorted(moved.executors())
-        for name in QUERIES:
-            moved.ask(name, {each: chance.choice(executors) for each in range(job.PARTITIONS)})
+        asked = {
+            name: {each: chance.choice(sorted(executors)) for each in range(job.PARTITIONS)}
+            for name in QUERIES
+        }
+        for name, places in asked.items():
+            moved.ask(name, places)
         moved.run_on(chance.randint(1, 2))
+    for name, places in asked.items():
+        hosts = {partition: executors[to] for partition, to in places.items()}
+        moved.until(lambda name=name, hosts=hosts: moved.hosts(name) == hosts)
 
 
 @pytest.mark.parametrize("killed", ["the executor it goes to", "the executor it comes from"])

@@ -1,0 +1,122 @@
+"""A slow host of a cluster, from the incident to the click that takes its state away.
+
+It needs the machine to itself: another job beside it is a slow host as well.
+"""
+
+import sqlite3
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import ExitStack, closing
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+from redis import Redis
+
+from collectors.formats import keys
+from collectors.formats.activity import Kind
+from collectors.formats.keys import Entry
+from dashboard.cli import cluster as spark_cluster
+from dashboard.series import activities
+from dashboard.testing.cluster import Cluster, cluster, host_of
+from dashboard.testing.running import Running
+from dashboard.testing.stack import Stack, stack
+from examples import cluster_counts
+from tests.end_to_end.conftest import log_in, switch
+from tests.waiting import until
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.spark,
+    pytest.mark.cluster,
+    pytest.mark.quiet,
+    pytest.mark.timeout(1200),
+]
+
+JOB_ID = keys.job_id(cluster_counts.NAME, cluster_counts.QUERY)
+CARD = "#technique-state_balancing"
+PATIENCE_S = 300
+SHARE = 0.25
+# So many batches before one host becomes slow: cold JVMs differ by themselves.
+WARM_BATCHES = 15
+
+
+class OnOneSlowHost:
+    """The job on three hosts, the last of which `slow` is."""
+
+    def __init__(self, running: Stack, hosts: Cluster) -> None:
+        self.stack = running
+        self.hosts = hosts
+
+    def incidents(self) -> set[tuple[str, str]]:
+        """Their kinds, each with the technique that it leads to."""
+        with closing(sqlite3.connect(self.stack.data_dir / "curtail.sqlite3")) as database:
+            asked = "SELECT kind, technique FROM dashboard_incident WHERE job_id = ?"
+            return set(database.execute(asked, (JOB_ID,)))
+
+    def batches(self) -> int:
+        return len({each.name for each in self.of_kind(Kind.BATCH)})
+
+    def places(self) -> dict[int, str]:
+        """The executor that held each state partition last."""
+        tasks = [each for each in self.of_kind(Kind.TASK) if each.task and each.task.stateful]
+        return {each.partition: each.executor_id for each in tasks if each.partition is not None}
+
+    def of_kind(self, kind: Kind) -> list[Any]:
+        client: Any = Redis.from_url(self.stack.redis.url)
+        with closing(client):
+            entries = [
+                Entry(int(at.split(b"-")[0]), fields[keys.PAYLOAD])
+                for at, fields in client.xrange(keys.activities(JOB_ID).key)
+            ]
+        return [each for each in activities.read(entries)[0] if each.kind == kind]
+
+    def slow(self) -> Running:
+        of = ("--work-dir", str(self.hosts.workers[-1].work_dir), "--share", str(SHARE))
+        log = self.stack.data_dir / "neighbour.log"
+        return Running(spark_cluster.neighbour(self.stack.env, log, *of))
+
+    def slow_executor(self) -> str:
+        """Executors are told apart by their processes: ids say nothing about hosts."""
+        (found,) = (
+            each
+            for each, pid in self.hosts.executors().items()
+            if host_of(pid) == self.hosts.workers[-1].host
+        )
+        return found
+
+
+@pytest.fixture(scope="module")
+def job() -> Iterator[OnOneSlowHost]:
+    with ExitStack() as cleanup:
+        hosts = cleanup.enter_context(cluster(workers=3))
+        running = cleanup.enter_context(stack())
+        words = ("--master", hosts.url, "--hosts", "3")
+        cleanup.enter_context(Running(running.job("cluster_counts", *words)))
+        started = OnOneSlowHost(running, hosts)
+        until(lambda: started.batches() >= WARM_BATCHES, timeout_s=PATIENCE_S, every_s=0.5)
+        cleanup.enter_context(started.slow())
+        yield started
+
+
+def test_a_slow_host_is_found_and_one_click_takes_state_from_it(
+    job: OnOneSlowHost, page: Page
+) -> None:
+    straggler = ("straggler", "state_balancing")
+    until(lambda: straggler in job.incidents(), timeout_s=PATIENCE_S, every_s=0.5)
+
+    log_in(page, job.stack, job.stack.username, job.stack.password)
+    page.goto(f"{job.stack.url}/jobs/{JOB_ID}")
+    expect(page.locator(CARD)).to_contain_text(
+        "Its conditions hold here now", timeout=PATIENCE_S * 1000
+    )
+    slow = job.slow_executor()
+    before = Counter(job.places().values())[slow]
+
+    switch(page, CARD, "act", "one host is slow")
+    expect(page.locator(CARD)).to_have_attribute("data-state", "applied", timeout=PATIENCE_S * 1000)
+    until(lambda: Counter(job.places().values())[slow] < before, timeout_s=PATIENCE_S, every_s=1)
+    # The moves are on the card, and what they did to the percentiles, whatever it is.
+    expect(page.locator(f"{CARD} .move").first).to_be_visible(timeout=PATIENCE_S * 1000)
+    effect = page.locator(CARD).get_by_role("row", name="p99.9")
+    expect(effect).to_contain_text("×", timeout=PATIENCE_S * 1000)
