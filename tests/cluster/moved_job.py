@@ -9,6 +9,7 @@ import argparse
 import json
 import signal
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,9 @@ from tests.cluster.orders import write
 NAME = "moved"
 PARTITIONS = 3
 INTERVAL_MS = 1_500
+# Spark gives a new Python worker 10 s to connect, whatever is configured, and seven queries that
+# begin at once on a busy machine may take longer.
+TOO_LATE = "Python worker failed to connect back"
 _HOST = f"reflect('java.lang.System', 'getenv', '{HOST_VARIABLE}')"
 
 
@@ -36,14 +40,23 @@ def main() -> int:
     signal.signal(signal.SIGTERM, lambda *_: ended.set())
     spark = session(options)
     running = {name: start(spark, name, moved, options) for name, moved in QUERIES.items()}
+
+    def again() -> None:
+        """Starts queries whose Python came too late, as who looks after a job would."""
+        for name, query in running.items():
+            if TOO_LATE in str(query.exception() or ""):
+                running[name] = start(spark, name, QUERIES[name], options)
+
     failed: list[Exception]
     if options.like is None:
-        while all(query.isActive for query in running.values()) and not ended.wait(0.1):
-            pass
+        while not ended.wait(0.1):
+            again()
+            if not all(query.isActive for query in running.values()):
+                break
         failed = [failure for query in running.values() if (failure := query.exception())]
     else:
         last = {name: len(put_out(options.like, name)) - 1 for name in running}
-        failed = until_done(running, last)
+        failed = until_done(running, last, again)
         for folder in (options.out, options.like):
             for name, moved in QUERIES.items():
                 # The batch before the last is committed for certain.
@@ -121,21 +134,25 @@ def start(
     )
 
 
-def until_done(running: dict[str, StreamingQuery], last: dict[str, int]) -> list[Exception]:
+def until_done(
+    running: dict[str, StreamingQuery], last: dict[str, int], again: Callable[[], None]
+) -> list[Exception]:
     """Returns when every query has run its batches; stops each as soon as it has. Returns what
     queries failed with by themselves: one that is stopped while Spark plans its next batch has an
     exception too."""
-    left = dict(running)
+    left = set(running)
     failed: list[Exception] = []
     while left:
-        for name, query in tuple(left.items()):
+        again()
+        for name in tuple(left):
+            query = running[name]
             done: Any = query._jsq.lastProgress()
             if done and done.batchId() >= last[name]:
                 query.stop()
-                del left[name]
+                left.remove(name)
             elif not query.isActive:
                 failed.append(query.exception() or RuntimeError(f"{name} ended too early"))
-                del left[name]
+                left.remove(name)
         threading.Event().wait(0.1)
     return failed
 
