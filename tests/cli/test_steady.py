@@ -72,3 +72,9 @@ def test_the_demo_waits_for_the_names_that_its_jobs_have() -> None:
     assert {job: demo._application(job) for job in demo.JOBS} == {
         job: names[job].NAME for job in demo.JOBS
     }
+
+
+def test_the_job_that_trouble_was_asked_for_starts_first() -> None:
+    assert demo.in_turn(None) == demo.JOBS
+    assert demo.in_turn("hang")[0] == "enrichment"
+    assert set(demo.in_turn("hang")) == set(demo.JOBS)
