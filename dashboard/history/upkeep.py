@@ -27,10 +27,13 @@ _ALWAYS = (0, 1 << 62)
 
 @dataclass(frozen=True)
 class Tidied:
+    """What was done: small files merged, files of old days dropped, and of how many tables the
+    files that no log names were deleted."""
+
     merged_files: int = 0
     into_files: int = 0
     dropped_files: int = 0
-    deleted_files: int = 0
+    vacuumed_tables: int = 0
 
 
 def tidy(place: Place, keep_days: int, now_ms: int, budget_s: float = 60) -> Tidied:
@@ -39,7 +42,7 @@ def tidy(place: Place, keep_days: int, now_ms: int, budget_s: float = 60) -> Tid
         raise ValueError(f"an archive of {keep_days} days: at least one is kept")
     until = time.monotonic() + budget_s
     reading = Reading(place.filesystem())
-    merged = into = dropped = deleted = 0
+    merged = into = dropped = vacuumed = 0
     with reached(place):
         for layout in LAYOUTS.values():
             log = Log(place, layout)
@@ -48,8 +51,8 @@ def tidy(place: Place, keep_days: int, now_ms: int, budget_s: float = 60) -> Tid
                 dropped += _drop(log, reading, day_of(now_ms - keep_days * DAY_MS))
                 gone, new = _merge(place, log, reading, now_ms, until)
                 merged, into = merged + gone, into + new
-                deleted += _vacuum(place, log, now_ms)
-    return Tidied(merged, into, dropped, deleted)
+                vacuumed += _vacuum(place, log, now_ms)
+    return Tidied(merged, into, dropped, vacuumed)
 
 
 def _drop(log: Log, reading: Reading, first_day: str) -> int:
@@ -91,15 +94,15 @@ def _merge(place: Place, log: Log, reading: Reading, now_ms: int, until: float) 
     return len(old), len(new)
 
 
-def _vacuum(place: Place, log: Log, now_ms: int) -> int:
+def _vacuum(place: Place, log: Log, now_ms: int) -> bool:
     if (table := log.opened()) is None:
-        return 0
+        return False
     last_ms = marks.read(table, marks.VACUUM)
     if last_ms <= now_ms < last_ms + _VACUUM_EVERY_MS:
-        return 0
+        return False
     log.commit(table, [], {marks.VACUUM: now_ms}, {marks.VACUUM: last_ms})
     table.update_incremental()
-    deleted = table.vacuum(
+    table.vacuum(
         retention_hours=_UNNAMED_KEPT_HOURS,
         dry_run=False,
         enforce_retention_duration=False,
@@ -107,7 +110,7 @@ def _vacuum(place: Place, log: Log, now_ms: int) -> int:
     )
     if place.is_local:
         _remove_empty(Path(place.table(log.layout.name)), day_of(now_ms - DAY_MS))
-    return len(deleted)
+    return True
 
 
 def _remove_empty(root: Path, before_day: str) -> None:
