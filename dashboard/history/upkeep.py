@@ -10,6 +10,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from deltalake import DeltaTable
+from pyarrow import fs
+
 from dashboard.history import compaction, marks
 from dashboard.history.data_files import DAY_MS, DataFile, day_of
 from dashboard.history.delta import Log, reached
@@ -27,13 +30,13 @@ _ALWAYS = (0, 1 << 62)
 
 @dataclass(frozen=True)
 class Tidied:
-    """What was done: small files merged, files of old days dropped, and of how many tables the
-    files that no log names were deleted."""
+    """How many files were merged, and into how many; how many of old days were dropped from the
+    log; how many that no log names were deleted."""
 
     merged_files: int = 0
     into_files: int = 0
     dropped_files: int = 0
-    vacuumed_tables: int = 0
+    deleted_files: int = 0
 
 
 def tidy(place: Place, keep_days: int, now_ms: int, budget_s: float = 60) -> Tidied:
@@ -42,7 +45,7 @@ def tidy(place: Place, keep_days: int, now_ms: int, budget_s: float = 60) -> Tid
         raise ValueError(f"an archive of {keep_days} days: at least one is kept")
     until = time.monotonic() + budget_s
     reading = Reading(place.filesystem())
-    merged = into = dropped = vacuumed = 0
+    merged = into = dropped = deleted = 0
     with reached(place):
         for layout in LAYOUTS.values():
             log = Log(place, layout)
@@ -51,8 +54,8 @@ def tidy(place: Place, keep_days: int, now_ms: int, budget_s: float = 60) -> Tid
                 dropped += _drop(log, reading, day_of(now_ms - keep_days * DAY_MS))
                 gone, new = _merge(place, log, reading, now_ms, until)
                 merged, into = merged + gone, into + new
-                vacuumed += _vacuum(place, log, now_ms)
-    return Tidied(merged, into, dropped, vacuumed)
+                deleted += _vacuum(place, log, now_ms)
+    return Tidied(merged, into, dropped, deleted)
 
 
 def _drop(log: Log, reading: Reading, first_day: str) -> int:
@@ -94,23 +97,30 @@ def _merge(place: Place, log: Log, reading: Reading, now_ms: int, until: float) 
     return len(old), len(new)
 
 
-def _vacuum(place: Place, log: Log, now_ms: int) -> bool:
+def _vacuum(place: Place, log: Log, now_ms: int) -> int:
     if (table := log.opened()) is None:
-        return False
+        return 0
     last_ms = marks.read(table, marks.VACUUM)
     if last_ms <= now_ms < last_ms + _VACUUM_EVERY_MS:
-        return False
+        return 0
     log.commit(table, [], {marks.VACUUM: now_ms}, {marks.VACUUM: last_ms})
     table.update_incremental()
-    table.vacuum(
+    # It lists files again that it deleted the last time.
+    listed = [log.layout.path(path) for path in _vacuumed(table, dry_run=True)]
+    there = place.filesystem().get_file_info(listed)
+    _vacuumed(table, dry_run=False)
+    if place.is_local:
+        _remove_empty(Path(place.table(log.layout.name)), day_of(now_ms - DAY_MS))
+    return sum(info.type == fs.FileType.File for info in there)
+
+
+def _vacuumed(table: DeltaTable, *, dry_run: bool) -> list[str]:
+    return table.vacuum(
         retention_hours=_UNNAMED_KEPT_HOURS,
-        dry_run=False,
+        dry_run=dry_run,
         enforce_retention_duration=False,
         full=True,
     )
-    if place.is_local:
-        _remove_empty(Path(place.table(log.layout.name)), day_of(now_ms - DAY_MS))
-    return True
 
 
 def _remove_empty(root: Path, before_day: str) -> None:

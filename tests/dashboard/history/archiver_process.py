@@ -74,7 +74,8 @@ def after_files() -> None:
 
 
 def between_the_tables() -> None:
-    commit, committed = Log.commit, []
+    commit = Log.commit
+    committed: list[bool] = []
 
     def second(*arguments: Any) -> None:
         if committed:
