@@ -1,0 +1,81 @@
+"""The archive's tables: their columns, with types, and how their files are laid out.
+
+Rows of a file are sorted by time and its row groups are a quarter of an hour long, so that a
+quarter of an hour of a day reads two or three of them.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+from collectors.formats.keys import Kind
+from dashboard.history import sections
+from dashboard.history.rolled_schema import ROLLED
+
+FRAMES, ACTIVITIES, ROLLUPS = "frames", "activities", "rollups"
+TABLE_OF = {Kind.FRAMES: FRAMES, Kind.ACTIVITIES: ACTIVITIES}
+
+# 15 minutes of 50 ms windows.
+ROWS_PER_GROUP = 18_000
+ZSTD_LEVEL = 3
+
+
+@dataclass(frozen=True)
+class Layout:
+    """One table: the columns in its files, and those that only its folders' names hold."""
+
+    name: str
+    columns: pa.Schema
+    partitions: pa.Schema
+
+    @property
+    def schema(self) -> pa.Schema:
+        return pa.schema([*self.partitions, *self.columns])
+
+    def writing(self, columns: pa.Table) -> Mapping[str, Any]:
+        """What `pyarrow.parquet.write_table` is told. Binary columns hardly repeat: a dictionary
+        would only be tried and given up. Statistics serve nobody but `at_ms`."""
+        repeating = [name for name in ("run_id", "release") if name in columns.column_names]
+        rising = [name for name in ("at_ms", "sequence") if name in columns.column_names]
+        return {
+            "compression": "zstd",
+            "compression_level": ZSTD_LEVEL,
+            "row_group_size": ROWS_PER_GROUP,
+            "use_dictionary": repeating,
+            "column_encoding": dict.fromkeys(rising, "DELTA_BINARY_PACKED"),
+            "write_statistics": ["at_ms"],
+            # Overwritten bytes are found when they are read, not when they are believed.
+            "write_page_checksum": True,
+            "store_schema": False,
+        }
+
+
+_BY_DAY_AND_JOB = pa.schema([("day", pa.string()), ("job", pa.string())])
+
+LAYOUTS = {
+    FRAMES: Layout(
+        FRAMES,
+        pa.schema(
+            [
+                ("at_ms", pa.int64()),
+                ("sequence", pa.int64()),
+                ("run_id", pa.binary()),
+                *((sections.NAMES[tag], pa.binary()) for tag in sections.TAGS),
+                ("rest", pa.binary()),
+            ]
+        ),
+        _BY_DAY_AND_JOB,
+    ),
+    ACTIVITIES: Layout(
+        ACTIVITIES,
+        pa.schema([("at_ms", pa.int64()), ("payload", pa.binary())]),
+        _BY_DAY_AND_JOB,
+    ),
+    ROLLUPS: Layout(
+        ROLLUPS,
+        ROLLED,
+        pa.schema([("step_ms", pa.int64()), *_BY_DAY_AND_JOB]),
+    ),
+}
