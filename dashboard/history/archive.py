@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from collectors.formats import activity
-from collectors.formats.keys import Entry, Kind, Stream, frames
+from collectors.formats.keys import Entry, Kind, Stream
 from dashboard.history import data_files, marks, sections
 from dashboard.history.damage import Damaged, Reading
 from dashboard.history.data_files import DataFile

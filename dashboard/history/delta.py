@@ -1,7 +1,7 @@
 """One Delta table of the archive: its log read as files and marks, and commits to it."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from threading import Lock
 
 import pyarrow as pa
@@ -47,7 +47,9 @@ class Log:
         """A snapshot of its own, of a new table if there was none."""
         if found := self.opened():
             return found
-        try:
+        # It fails if another archiver makes the table in this moment; if it fails for another
+        # reason, opening says which.
+        with suppress(CommitFailedError):
             DeltaTable.create(
                 self._uri,
                 schema=Schema.from_arrow(self._layout.schema),
@@ -55,9 +57,6 @@ class Log:
                 mode="ignore",
                 storage_options=self._options,
             )
-        except CommitFailedError:
-            # Another archiver made it in this moment; if not, opening says what is wrong.
-            pass
         return DeltaTable(self._uri, storage_options=self._options)
 
     def marks(self, names: Sequence[str]) -> dict[str, int]:

@@ -38,7 +38,7 @@ class Cut:
 
 
 def cut(entries: Sequence[Entry]) -> Cut:
-    """Cuts frames into columns, one row per entry; counts those that are no frames as we know them."""
+    """Cuts frames into columns, one row per entry; counts those that it cannot cut."""
     count = len(entries)
     sequences: list[int | None] = [None] * count
     run_ids: list[bytes | None] = [None] * count
