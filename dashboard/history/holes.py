@@ -11,10 +11,10 @@ _HEADER = wire.Only(frozenset(), frozenset())
 def windows_lost(mark_ms: int, first: Entry, oldest_ms: int | None) -> int:
     """`first` is the first frame after the mark, `oldest_ms` the oldest that Redis still has.
 
-    If Redis still has a frame of the mark's time or earlier, it trimmed nothing after the mark: then
-    the job did not run in between, or its collector counted the frames as dropped. Otherwise a
-    frame's number says how many windows of its run came before it. Of runs that Redis has nothing
-    of, nobody knows how long they were: the answer is the least that is lost."""
+    If Redis still has a frame of the mark's time or earlier, it trimmed nothing after the mark:
+    then the job did not run in between, or its collector counted the frames as dropped. Otherwise
+    a frame's number says how many windows of its run came before it. Of runs that Redis has
+    nothing of, nobody knows how long they were: the answer is the least that is lost."""
     if oldest_ms is None or oldest_ms <= mark_ms:
         return 0
     between = max(0, (first.at_ms - mark_ms) // WINDOW_MS - 1)

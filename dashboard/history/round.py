@@ -16,7 +16,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Protocol
 
-from collectors.formats.keys import Entry, Kind, Stream
+from collectors.formats.keys import Entry, Kind, Stream, frames
 from collectors.formats.wire import WINDOW_MS
 from dashboard.history.archive import Appended
 from dashboard.history.errors import ArchiveUnavailable, Overtaken
@@ -74,8 +74,9 @@ class Target(Protocol):
     ) -> Appended: ...
 
 
-RollUp = Callable[[str, int], int]
-"""Rolls up a job's archived frames up to a time and returns how many rows that made."""
+RollUp = Callable[[str, int, int], int]
+"""As `dashboard.history.rolling.roll_up`: takes a job, its newest archived frame and until when all
+frames were looked for; returns how many rows that made."""
 
 
 class Round:
@@ -83,7 +84,7 @@ class Round:
         self,
         source: Source,
         target: Target,
-        roll_up: RollUp = lambda _job_id, _until_ms: 0,
+        roll_up: RollUp = lambda _job_id, _newest_ms, _closed_ms: 0,
         piece_entries: int = PIECE_ENTRIES,
     ) -> None:
         self._source = source
@@ -183,9 +184,7 @@ class Round:
             entries=appended.entries, unreadable=appended.unreadable, bytes=appended.bytes
         )
 
-    def _append_one_by_one(
-        self, news: Mapping[Stream, Sequence[Entry]], error: Exception
-    ) -> None:
+    def _append_one_by_one(self, news: Mapping[Stream, Sequence[Entry]], error: Exception) -> None:
         """Finds the job whose entries cannot be appended; the others' are."""
         jobs = sorted({stream.job_id for stream in news})
         if len(jobs) == 1:
@@ -209,13 +208,18 @@ class Round:
         self._told += Told(overtaken=len(left))
 
     def _finish(self, job_ids: Iterable[str]) -> None:
-        complete = list(job_ids)
-        if not complete:
-            return
-        self._source.tell_archived(dict.fromkeys(complete, self._closed_ms))
-        for job_id in complete:
+        """Tells Redis of the jobs' newest frames and rolls them up. Not of `closed_ms`: the clock
+        of a driver may be further behind than the margin, and its entries still to come."""
+        newest_ms = {
+            job_id: self._marks[frames(job_id)]
+            for job_id in job_ids
+            if frames(job_id) in self._marks
+        }
+        if newest_ms:
+            self._source.tell_archived(newest_ms)
+        for job_id, at_ms in newest_ms.items():
             try:
-                rolled = self._roll_up(job_id, self._closed_ms)
+                rolled = self._roll_up(job_id, at_ms, self._closed_ms)
             except Overtaken:
                 continue  # the other archiver rolls it up
             except ArchiveUnavailable:
