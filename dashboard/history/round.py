@@ -31,6 +31,8 @@ MARGIN_MS = 5_000
 PIECE_ENTRIES = 20_000
 PIECE_BYTES = 64 * 1024 * 1024
 READ_AT_ONCE = 2_000
+# A job that was silent for so long has no window of an earlier time on its way.
+SILENT_MS = 600_000
 # After so many refusals the other archiver evidently does the work.
 TRIES = 5
 
@@ -74,9 +76,8 @@ class Target(Protocol):
     ) -> Appended: ...
 
 
-RollUp = Callable[[str, int, int], int]
-"""As `dashboard.history.rolling.roll_up`: takes a job, its newest archived frame and until when all
-frames were looked for; returns how many rows that made."""
+RollUp = Callable[[str, int], None]
+"""Rolls up a job's frames before a time up to which the archive has all that will ever be there."""
 
 
 class Round:
@@ -84,7 +85,7 @@ class Round:
         self,
         source: Source,
         target: Target,
-        roll_up: RollUp = lambda _job_id, _newest_ms, _closed_ms: 0,
+        roll_up: RollUp = lambda _job_id, _until_ms: None,
         piece_entries: int = PIECE_ENTRIES,
     ) -> None:
         self._source = source
@@ -219,7 +220,7 @@ class Round:
             self._source.tell_archived(newest_ms)
         for job_id, at_ms in newest_ms.items():
             try:
-                rolled = self._roll_up(job_id, at_ms, self._closed_ms)
+                self._roll_up(job_id, max(at_ms + WINDOW_MS, self._closed_ms - SILENT_MS))
             except Overtaken:
                 continue  # the other archiver rolls it up
             except ArchiveUnavailable:
@@ -227,8 +228,6 @@ class Round:
             except Exception as error:
                 log.exception("%s cannot be rolled up", job_id)
                 self._told += Told(failures={job_id: f"{type(error).__name__}: {error}"})
-                continue
-            self._told += Told(rolled=rolled)
 
     def _read_marks(self, job_ids: Iterable[str]) -> None:
         streams = [stream for job_id in job_ids for stream in _streams(job_id)]

@@ -10,7 +10,6 @@ class Told:
     entries: int = 0
     unreadable: int = 0
     bytes: int = 0
-    rolled: int = 0
     # Jobs that another archiver was busy with.
     overtaken: int = 0
     # Per job: windows that Redis had trimmed before they were archived.
@@ -30,7 +29,6 @@ class Told:
             entries=self.entries + other.entries,
             unreadable=self.unreadable + other.unreadable,
             bytes=self.bytes + other.bytes,
-            rolled=self.rolled + other.rolled,
             overtaken=self.overtaken + other.overtaken,
             lost_windows=lost,
             failures={**self.failures, **other.failures},
@@ -49,13 +47,12 @@ class Told:
         if len(self.failures) > 3:
             parts.append(f"{len(self.failures) - 3} more jobs failed")
         parts.append(
-            f"archived {self.entries} entries of {self.jobs} jobs ({self.bytes} bytes), "
-            f"made {self.rolled} rows of roll-ups"
+            f"archived {self.entries} entries of {self.jobs} jobs in {self.bytes / 1e6:.3g} MB"
         )
         if self.unreadable:
             parts.append(f"{self.unreadable} entries cannot be decoded and are kept as they are")
         if lost := sum(self.lost_windows.values()):
-            parts.append(f"{lost} windows of {len(self.lost_windows)} jobs were lost before")
+            parts.append(f"{lost} windows of {len(self.lost_windows)} jobs were lost before they could be archived")
         if self.overtaken:
             parts.append(f"{self.overtaken} jobs were left to another archiver")
         return "; ".join(" ".join(part.split()) for part in parts)

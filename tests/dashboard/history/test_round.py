@@ -8,7 +8,7 @@ from collectors.formats import wire
 from collectors.formats.keys import Entry, Stream, activities, frames
 from collectors.formats.wire import WINDOW_MS
 from dashboard.history import round as rounds
-from dashboard.history.round import MARGIN_MS, Round
+from dashboard.history.round import MARGIN_MS, SILENT_MS, Round
 from dashboard.history.told import Told
 from tests.dashboard.history.fakes import RETENTION_MS, Calls, FakeArchive, FakeSource, Killed
 from tests.factories import START_MS, frame
@@ -147,14 +147,26 @@ def test_a_job_whose_roll_up_fails_is_told_and_the_others_are_rolled_up(bench: B
     bench.ship(JOB, 0, 5)
     bench.ship(OTHER, 0, 5)
 
-    def roll_up(job_id: str, _newest_ms: int, _closed_ms: int) -> int:
+    rolled: list[tuple[str, int]] = []
+
+    def roll_up(job_id: str, until_ms: int) -> None:
         if job_id == JOB:
             raise ZeroDivisionError("of frames")
-        return 7
+        rolled.append((job_id, until_ms))
 
+    bench.source.clock_ms = START_MS + MARGIN_MS + SILENT_MS
     told = Round(bench.source, bench.archive, roll_up).run([JOB, OTHER])
-    assert (told.rolled, told.failures) == (7, {JOB: "ZeroDivisionError: of frames"})
+    assert rolled == [(OTHER, START_MS + 5 * WINDOW_MS)]
+    assert told.failures == {JOB: "ZeroDivisionError: of frames"}
     assert bench.archive.held == bench.shipped
+
+
+def test_of_a_job_that_is_silent_the_last_step_is_rolled_up_too(bench: Bench) -> None:
+    bench.ship(JOB, 0, 5)
+    until: list[int] = []
+    bench.source.clock_ms = FAR_MS + SILENT_MS + MARGIN_MS
+    Round(bench.source, bench.archive, lambda _, ms: until.append(ms)).run([JOB])
+    assert until == [FAR_MS]
 
 
 def test_windows_that_redis_trimmed_before_the_archiver_came_are_counted(bench: Bench) -> None:
