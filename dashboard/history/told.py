@@ -52,7 +52,8 @@ class Told:
         if self.unreadable:
             parts.append(f"{self.unreadable} entries cannot be decoded and are kept as they are")
         if lost := sum(self.lost_windows.values()):
-            parts.append(f"{lost} windows of {len(self.lost_windows)} jobs were lost before they could be archived")
+            jobs = len(self.lost_windows)
+            parts.append(f"{lost} windows of {jobs} jobs were lost before they could be archived")
         if self.overtaken:
             parts.append(f"{self.overtaken} jobs were left to another archiver")
         return "; ".join(" ".join(part.split()) for part in parts)
