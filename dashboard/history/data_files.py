@@ -73,12 +73,12 @@ def write(
     filled = [name for name in rows.column_names if rows[name].null_count < len(rows)]
     columns = rows.select(filled)
     buffer = pa.BufferOutputStream()
-    pq.write_table(columns, buffer, **layout.writing(columns))
+    pq.write_table(columns, buffer, **layout.writing(columns.column_names))
     content = buffer.getvalue()
     folder = "/".join(f"{name}={quote(value, safe='')}" for name, value in partition.items())
     path = f"{folder}/{uuid4().hex}.parquet"
-    filesystem.create_dir(f"{layout.name}/{folder}", recursive=True)
-    with filesystem.open_output_stream(f"{layout.name}/{path}") as out:
+    filesystem.create_dir(layout.path(folder), recursive=True)
+    with filesystem.open_output_stream(layout.path(path)) as out:
         out.write(content)
     times = rows["at_ms"]
     return DataFile(
@@ -100,7 +100,7 @@ def read(
     columns: Sequence[str] | None = None,
 ) -> pa.Table:
     """Reads the rows of [start, end), with the columns that the file has of those asked for."""
-    with filesystem.open_input_file(f"{layout.name}/{file.path}") as source:
+    with filesystem.open_input_file(layout.path(file.path)) as source:
         parquet = pq.ParquetFile(source, page_checksum_verification=True)
         if parquet.metadata.num_rows != file.rows:
             raise Misread(f"{parquet.metadata.num_rows} rows, the log says {file.rows}")
