@@ -194,10 +194,19 @@ class Archive:
     ) -> list[DataFile]:
         return [
             data_files.write(
-                self._filesystem, LAYOUTS[table], {**partition, "day": day, "job": job_id}, of_day
+                self._filesystem,
+                LAYOUTS[table],
+                {**partition, "day": day, "job": job_id},
+                _filled(of_day),
+                [of_day],
             )
             for day, of_day in data_files.by_day(rows)
         ]
+
+
+def _filled(rows: pa.Table) -> list[str]:
+    """The columns with a value in at least one row. Readers take absent ones for null."""
+    return [name for name in rows.column_names if rows[name].null_count < len(rows)]
 
 
 def _newer(entries: Sequence[Entry], seen_ms: int) -> list[Entry]:

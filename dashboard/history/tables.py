@@ -39,14 +39,13 @@ class Layout:
         return f"{self.name}/{path}"
 
     def writing(self, names: Sequence[str]) -> Mapping[str, Any]:
-        """What `pyarrow.parquet.write_table` is told. Binary columns hardly repeat: a dictionary
+        """What `pyarrow.parquet.ParquetWriter` is told. Binary columns hardly repeat: a dictionary
         would only be tried and given up. Statistics serve nobody but `at_ms`."""
         repeating = [name for name in ("run_id", "release") if name in names]
         rising = [name for name in ("at_ms", "sequence") if name in names]
         return {
             "compression": "zstd",
             "compression_level": ZSTD_LEVEL,
-            "row_group_size": ROWS_PER_GROUP,
             "use_dictionary": repeating,
             "column_encoding": dict.fromkeys(rising, "DELTA_BINARY_PACKED"),
             "write_statistics": ["at_ms"],
