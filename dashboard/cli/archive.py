@@ -1,9 +1,9 @@
 """`curtail archive`: moves closed windows from Redis to the archive, as a Spark job.
 
-REDIS_URL, CURTAIL_ARCHIVE, CURTAIL_ARCHIVE_DAYS and CURTAIL_ARCHIVE_OPTIONS say from where, to where
-and for how long (docs/history.md). It may be killed at any time and several may run at once: nothing
-is lost or stored twice. Progress goes to stderr, one line per round to stdout. Exit codes: 0 if all
-jobs were archived, 1 if something failed (with --once), 2 for wrong usage.
+REDIS_URL, CURTAIL_ARCHIVE, CURTAIL_ARCHIVE_DAYS and CURTAIL_ARCHIVE_OPTIONS say from where, to
+where and for how long (docs/history.md). It may be killed at any time and several may run at once:
+nothing is lost or stored twice. Progress goes to stderr, one line per round to stdout. Exit codes:
+0 if all jobs were archived, 1 if something failed (with --once), 2 for wrong usage.
 """
 
 import argparse

@@ -112,7 +112,9 @@ class Archive:
     ) -> pa.Table:
         """Frames of [start, end), by time, as those of these columns that they have."""
         table = TABLE_OF[Kind.FRAMES]
-        rows = self._rows(table, {"job": job_id}, start_ms, end_ms, columns)
+        with reached(self.place):
+            wanted = Range({"job": job_id}, start_ms, end_ms, columns)
+            rows = self._reading.rows(self._logs[table], wanted)
         return LAYOUTS[table].columns.empty_table() if rows is None else rows
 
     def span_ms(self, stream: Stream) -> tuple[int, int] | None:

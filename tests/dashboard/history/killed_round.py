@@ -1,15 +1,13 @@
 """A round of the archiver in a process that kills itself at one of its calls.
 
-    python -m tests.dashboard.history.killed_round REDIS_URL FOLDER PIECE CALL (before|after) JOB …
-
 The calls to Redis and to the archive are numbered from 1. The process is killed before its numbered
-call begins or after it ended, and says `killed at NAME` before that.
+call begins or after it ended, and writes that call's name into a file before that.
 """
 
 import os
 import signal
-import sys
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from dashboard.history.archive import Archive, Place
@@ -23,8 +21,8 @@ class Killing:
 
     number = 0
 
-    def __init__(self, kept: Any, fatal: int, after: bool) -> None:
-        self._kept, self._fatal, self._after = kept, fatal, after
+    def __init__(self, kept: Any, fatal: int, after: bool, told: Path) -> None:
+        self._kept, self._fatal, self._after, self._told = kept, fatal, after, told
 
     def __getattr__(self, name: str) -> Any:
         method = getattr(self._kept, name)
@@ -33,28 +31,22 @@ class Killing:
             Killing.number += 1
             dies = Killing.number == self._fatal
             if dies and not self._after:
-                die(name)
+                self._die(name)
             answer = method(*words)
             if dies:
-                die(name)
+                self._die(name)
             return answer
 
         return call
 
+    def _die(self, name: str) -> None:
+        self._told.write_text(name)
+        os.kill(os.getpid(), signal.SIGKILL)
 
-def die(name: str) -> None:
-    print(f"killed at {name}", flush=True)
-    os.kill(os.getpid(), signal.SIGKILL)
 
-
-def main(url: str, folder: str, piece: str, call: str, when: str, *job_ids: str) -> None:
-    archive = Killing(Archive(Place(folder)), int(call), when == "after")
-    source = Killing(RedisStreams(url), int(call), when == "after")
-    told = Round(source, archive, partial(roll_up, archive), int(piece)).run(job_ids)
-    print(told.line(), flush=True)
+def run(url: str, folder: Path, piece: int, fatal: int, after: bool, job_ids: list[str]) -> None:
+    fate = partial(Killing, fatal=fatal, after=after, told=folder.with_suffix(".killed"))
+    archive, source = fate(Archive(Place(str(folder)))), fate(RedisStreams(url))
+    told = Round(source, archive, partial(roll_up, archive), piece).run(job_ids)
     if not told.well:
-        raise SystemExit(1)
-
-
-if __name__ == "__main__":
-    main(*sys.argv[1:])
+        raise AssertionError(told.line())
