@@ -73,7 +73,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def duration_s(text: str) -> int:
-    match = re.fullmatch(r"(\d{1,6})([smh])", text)
+    match = re.fullmatch(r"([0-9]{1,6})([smh])", text)
     if not match or not int(match[1]):
         raise argparse.ArgumentTypeError(f"{text!r} is no duration such as 90s, 5m or 1h")
     return int(match[1]) * UNITS_S[match[2]]
