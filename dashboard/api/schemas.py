@@ -2,10 +2,13 @@
 
 from typing import Any
 
-from ninja import Schema
+from ninja import Field, Schema
 from pydantic import create_model
 
 from dashboard.series import executor_columns
+
+# Why the answer may lack older data, though the job sent them.
+INCOMPLETE: Any = Field(description="why older data may be missing here; null if none is")
 
 
 class PercentilesOut(Schema):
@@ -52,6 +55,7 @@ class ActivitiesOut(Schema):
     job: str
     items: list[ActivityOut]
     unreadable: int
+    incomplete: str | None = INCOMPLETE
 
 
 class CollectorOut(Schema):
@@ -80,6 +84,7 @@ class ExecutorMetricOut(Schema):
     unit: str
     t: list[int]
     executors: dict[str, list[int | None]]
+    incomplete: str | None = INCOMPLETE
 
 
 class StateOut(Schema):
@@ -152,6 +157,7 @@ class _WindowsOut(Schema):
     backlog_rows: list[int | None]
     batches: list[BatchOut]
     collector: CollectorOut
+    incomplete: str | None = INCOMPLETE
 
 
 _EXECUTOR_COLUMNS: dict[str, Any] = {

@@ -110,6 +110,16 @@ class Archive:
             return []
         return sections.joined(rows) if stream.kind == Kind.FRAMES else _payloads(rows)
 
+    def read_sections(
+        self, job_id: str, start_ms: int, end_ms: int, columns: Sequence[str]
+    ) -> pa.Table:
+        """Frames of [start, end), by time, as those of these columns that they have."""
+        table = TABLE_OF[Kind.FRAMES]
+        with reached(self.place):
+            wanted = Range({"job": job_id}, start_ms, end_ms, columns)
+            rows = self._reading.rows(self._logs[table], wanted)
+        return LAYOUTS[table].columns.empty_table() if rows is None else rows
+
     def span_ms(self, stream: Stream) -> tuple[int, int] | None:
         """The times of the oldest and the newest entry that are kept."""
         with reached(self.place):
