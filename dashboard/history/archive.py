@@ -30,11 +30,13 @@ from dashboard.history.rolled_schema import ROLLED, fitted
 from dashboard.history.tables import LAYOUTS, ROLLUPS, TABLE_OF
 
 _ALWAYS = (0, 1 << 62)
+_YEAR_10000_MS = 253_402_300_800_000
 
 
 @dataclass(frozen=True)
 class Appended:
-    """`unreadable` of the `entries` are kept, but are nothing that this version can read."""
+    """`unreadable` counts entries that this version cannot read. They are kept all the same,
+    except those whose time is after the year 9999."""
 
     entries: int = 0
     unreadable: int = 0
@@ -93,7 +95,8 @@ class Archive:
                 log.commit(table, [file.added() for file in files], moved, before)
         return Appended(
             entries=sum(len(new) for new in fresh.values()),
-            unreadable=sum(unreadable for _, unreadable in written),
+            unreadable=sum(unreadable for _, unreadable in written)
+            + sum(_undated(entries) for entries in news.values()),
             bytes=sum(file.size_bytes for files, _ in written for file in files),
             files=sum(len(files) for files, _ in written),
         )
@@ -213,9 +216,14 @@ def _newer(entries: Sequence[Entry], seen_ms: int) -> list[Entry]:
     """By time, each time once (the first wins, as in Redis), without what is archived already."""
     newer: dict[int, Entry] = {}
     for entry in entries:
-        if entry.at_ms > seen_ms:
+        if seen_ms < entry.at_ms < _YEAR_10000_MS:
             newer.setdefault(entry.at_ms, entry)
     return [newer[at_ms] for at_ms in sorted(newer)]
+
+
+def _undated(entries: Sequence[Entry]) -> int:
+    """How many entries have a time of which there is no day. Redis takes them, we cannot."""
+    return sum(entry.at_ms >= _YEAR_10000_MS for entry in entries)
 
 
 _ACTIVITIES_HEAD = bytes((activity.MAGIC, activity.VERSION))
