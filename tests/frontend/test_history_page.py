@@ -54,7 +54,7 @@ def kept(chromium: Browser) -> Iterator[Kept]:
         roll_up(archive, stored_job.JOB, border_ms + MINUTE_MS)
         redis = Redis.from_url(running.redis.url)
         stored_job.send(redis, stored_job.entries(border_ms + 2 * MINUTE_MS, 120))
-        stored_job.plant(redis, time.time_ns() // 1_000_000, 30)
+        stored_job.plant(redis, now_ms, 30)
         context = chromium.new_context(
             viewport={"width": 1440, "height": 900}, timezone_id="Europe/Berlin"
         )
@@ -109,7 +109,7 @@ def test_a_day_opens_in_steps_says_so_and_shows_its_holes(kept: Kept) -> None:
     page = kept.open()
     page.get_by_label("Span").select_option("1 day")
     expect(chart(page)).to_have_attribute("data-step-ms", "60000")
-    # Two minutes five hours ago, four at the border, and those of the last half minute.
+    # Two minutes five hours ago, four at the border, and the newest half minute.
     expect(chart(page)).to_have_attribute("data-in-view", "7")
     steps = page.locator("[data-steps]")
     expect(steps).to_contain_text("1 min steps, not 50 ms windows")
