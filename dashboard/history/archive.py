@@ -30,6 +30,7 @@ from dashboard.history.rolled_schema import ROLLED, fitted
 from dashboard.history.tables import LAYOUTS, ROLLUPS, TABLE_OF
 
 _ALWAYS = (0, 1 << 62)
+_NO_FRAMES = LAYOUTS[TABLE_OF[Kind.FRAMES]].columns.empty_table()
 _YEAR_10000_MS = 253_402_300_800_000
 
 
@@ -114,11 +115,10 @@ class Archive:
         self, job_id: str, start_ms: int, end_ms: int, columns: Sequence[str]
     ) -> pa.Table:
         """Frames of [start, end), by time, as those of these columns that they have."""
-        table = TABLE_OF[Kind.FRAMES]
+        log = self._logs[TABLE_OF[Kind.FRAMES]]
         with reached(self.place):
-            wanted = Range({"job": job_id}, start_ms, end_ms, columns)
-            rows = self._reading.rows(self._logs[table], wanted)
-        return LAYOUTS[table].columns.empty_table() if rows is None else rows
+            rows = self._reading.rows(log, Range({"job": job_id}, start_ms, end_ms, columns))
+        return _NO_FRAMES if rows is None else rows
 
     def span_ms(self, stream: Stream) -> tuple[int, int] | None:
         """The times of the oldest and the newest entry that are kept."""

@@ -46,7 +46,8 @@ class Killing:
 
 def run(url: str, folder: Path, piece: int, fatal: int, after: bool, job_ids: list[str]) -> None:
     fate = partial(Killing, fatal=fatal, after=after, told=folder.with_suffix(".killed"))
-    archive, source = fate(Archive(Place(str(folder)))), fate(RedisStreams(url))
+    archive: Any = fate(Archive(Place(str(folder))))
+    source: Any = fate(RedisStreams(url))
     told = Round(source, archive, partial(roll_up, archive), piece).run(job_ids)
     if not told.well:
         raise AssertionError(told.line())

@@ -1,7 +1,7 @@
 """Streams in a real Redis for tests of the archiver, and what the archive has of them."""
 
-import time
 from collections.abc import Iterable
+from typing import Any
 
 from redis import Redis
 
@@ -31,8 +31,8 @@ def fill(url: str, job_ids: Iterable[str], windows: int, first: int = 0) -> None
 
 
 def in_redis(url: str, stream: Stream) -> list[Entry]:
-    read = Redis.from_url(url).xrange(stream.key)
-    return [Entry(int(at.split(b"-")[0]), fields[keys.PAYLOAD]) for at, fields in read]  # type: ignore[union-attr]
+    read: Any = Redis.from_url(url).xrange(stream.key)
+    return [Entry(int(at.split(b"-")[0]), fields[keys.PAYLOAD]) for at, fields in read]
 
 
 def assert_archived_once(url: str, place: Place, job_ids: Iterable[str]) -> None:
@@ -47,7 +47,3 @@ def assert_archived_once(url: str, place: Place, job_ids: Iterable[str]) -> None
         assert sum(seconds["windows"].to_pylist()) == windows
         hours = archive.read_columns(job_id, 3_600_000, 0, FOR_EVER_MS)
         assert sum(hours["windows"].to_pylist()) == windows
-
-
-def now_ms() -> int:
-    return time.time_ns() // 1_000_000

@@ -60,4 +60,4 @@ def told_of_what_is_archived(redis: RedisServer, folder: Path) -> None:
     archived = Archive(Place(str(folder))).archived_ms(map(keys.frames, JOBS))
     for job_id in JOBS:
         told = client.get(keys.archived(job_id))
-        assert told is None or int(told) <= archived[keys.frames(job_id)]  # type: ignore[arg-type]
+        assert told is None or int(told) <= archived[keys.frames(job_id)]

@@ -53,7 +53,12 @@ class Bench:
         self.clock_s += 300
         worker.tick(self.store)
         assert worker._running is not None
-        until(lambda: worker._running is None or worker.tick(self.store) or not worker._running)
+
+        def settled() -> bool:
+            worker.tick(self.store)
+            return worker._running is None
+
+        until(settled)
 
     @property
     def runs(self) -> int:
