@@ -10,7 +10,7 @@ import argparse
 import re
 import time
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING
 
 from dashboard.cli.say import say
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 FAILED = 1
 USAGE = 2
+LONGEST = 500
 UNITS_S = {"s": 1, "m": 60, "h": 3_600}
 
 
@@ -80,21 +81,9 @@ def duration_s(text: str) -> int:
 
 
 def _archive(found: "Environment", master: str, every_s: int | None) -> int:
-    from dashboard.history.round import SourceUnavailable
-    from dashboard.history.streams import RedisStreams
-    from dashboard.history.told import Told
-
-    streams = RedisStreams(found.redis_url)
     with _Rounds(found, master) as rounds:
         while True:
-            try:
-                # Without jobs there is no JVM to start.
-                job_ids = streams.job_ids()
-                told = rounds.run(job_ids) if job_ids else Told()
-            except SourceUnavailable as error:
-                told = Told(stopped=f"Redis is unavailable: {error}")
-            except Exception as error:
-                told = Told(stopped=f"Spark cannot run: {type(error).__name__}: {error}"[:500])
+            told = rounds.run()
             print(masked(told.line()), flush=True)
             if every_s is None:
                 return 0 if told.well else FAILED
@@ -124,8 +113,11 @@ class _Rounds:
     """Keeps one Spark session for all rounds, begun by the first that has something to do."""
 
     def __init__(self, found: "Environment", master: str) -> None:
+        from dashboard.history.streams import RedisStreams
+
         self._found = found
         self._master = master
+        self._streams = RedisStreams(found.redis_url)
         self._open = ExitStack()
         self._round: Callable[[Sequence[str]], Told] | None = None
 
@@ -135,16 +127,33 @@ class _Rounds:
     def __exit__(self, *_: object) -> None:
         self._open.close()
 
-    def run(self, job_ids: Sequence[str]) -> "Told":
-        if self._round is None:
-            self._round = self._started()
+    def run(self) -> "Told":
+        from dashboard.history.round import SourceUnavailable
+        from dashboard.history.told import Told
+
         try:
+            job_ids = self._streams.job_ids()
+            # Without jobs there is no JVM to start.
+            told = self._on_spark(job_ids) if job_ids else Told()
+            if not told.well:
+                self._streams.keep(job_ids)
+        except SourceUnavailable as error:
+            return Told(stopped=f"Redis is unavailable: {error}")
+        return told
+
+    def _on_spark(self, job_ids: Sequence[str]) -> "Told":
+        from dashboard.history.told import Told
+
+        try:
+            if self._round is None:
+                self._round = self._started()
             return self._round(job_ids)
-        except Exception:
+        except Exception as error:
             # The next round starts Spark anew: the cluster may have ended the application.
-            self._open.close()
             self._round = None
-            raise
+            with suppress(Exception):
+                self._open.close()
+            return Told(stopped=f"Spark cannot run: {type(error).__name__}: {error}"[:LONGEST])
 
     def _started(self) -> Callable[[Sequence[str]], "Told"]:
         from dashboard.history.archive import Place

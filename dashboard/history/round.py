@@ -122,7 +122,10 @@ class Round:
             except Overtaken:
                 self._again([*whole, *rest], waiting, refused)
                 continue
-            self._finish(job_id for job_id in whole if job_id not in self._told.failures)
+            failed = self._told.failures
+            self._finish(job_id for job_id in whole if job_id not in failed)
+            # The rest of a job that failed would fail like its first piece, for ever.
+            waiting = deque(job_id for job_id in waiting if job_id not in failed)
 
     def _gather(
         self, waiting: deque[str]

@@ -5,7 +5,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from redis import Redis
 
+from collectors.formats import keys
 from collectors.formats.keys import frames
 from dashboard.cli.archive import duration_s
 from dashboard.cli.root import ROOT
@@ -58,6 +60,7 @@ def test_a_spark_that_cannot_start_is_told_and_loses_nothing(
     assert done.returncode == 1
     assert done.stdout.startswith("Spark cannot run: ")
     assert len(done.stdout.splitlines()) == 1
+    assert Redis.from_url(redis.url).get(keys.archived(JOB)) == b"0"
 
 
 def test_an_archive_that_is_off_is_said(tmp_path: Path) -> None:

@@ -143,6 +143,15 @@ def test_a_job_that_fails_is_told_and_the_others_are_archived(bench: Bench) -> N
     assert bench.source.archived == {OTHER: START_MS + 4 * WINDOW_MS}
 
 
+def test_a_job_that_fails_in_its_first_piece_is_not_tried_for_ever(bench: Bench) -> None:
+    bench.ship(JOB, 0, 40)
+    bench.ship(OTHER, 0, 40)
+    bench.archive.stumbles_over = {JOB}
+    told = bench.round(JOB, OTHER, piece=10)
+    assert list(told.failures) == [JOB]
+    assert bench.archive.held[frames(OTHER)] == bench.shipped[frames(OTHER)]
+
+
 def test_a_job_whose_roll_up_fails_is_told_and_the_others_are_rolled_up(bench: Bench) -> None:
     bench.ship(JOB, 0, 5)
     bench.ship(OTHER, 0, 5)
