@@ -107,7 +107,9 @@ FULL_FRAME = Frame(
     sink="ForeachBatchSink",
     slots=(ExecutorSlots("1", 4), ExecutorSlots("2", 2, leaving=True)),
     state_sizes=(StateSize(0, "dedupe", 1_000, 4_096, 70_000), StateSize(1, "session", None, 5)),
-    lag=Lag(12_345, Basis.OFFSETS, 12, (PartitionLag("orders-3", 900), PartitionLag("orders-1", 7))),
+    lag=Lag(
+        12_345, Basis.OFFSETS, 12, (PartitionLag("orders-3", 900), PartitionLag("orders-1", 7))
+    ),
 )
 
 ACTIVITIES = (

@@ -4,7 +4,7 @@ varint    lag ms + 1               0 = not known
 varint    basis                    of the lag in ms (`Basis`)
 varint    partitions               of all sources that tell how far behind they are
 varint    number of the partitions that are furthest behind, at most 8, then each
-  text      name                     topic and partition (`orders-3`), or what Spark calls the source
+  text      name                     topic and partition (`orders-3`), or the source's name
   varint    rows
 """
 
