@@ -6,7 +6,7 @@
  * windows have for it (ring.js takes them all);
  * or `stems(picture)`: [{key, name, look, items}], intervals as upright lines. One with `lanes`
  * shows single intervals instead once the view is narrow enough (lanes.js); one with `present` is
- * only there where that is true.
+ * only there where that is true. What has a value once a second is in slowpanels.js.
  */
 
 import { coresAxis, countAxis, latencyAxis, shareAxis, stemAxis, weightAxis } from "./axes.js";
@@ -14,6 +14,7 @@ import { count, duration, percent, text } from "../core/format.js";
 import { byExecutor, byPhase, byStore } from "./lanes.js";
 import { PHASES } from "./phases.js";
 import { Places } from "./places.js";
+import { LAG, MEMORY, STATE } from "./slowpanels.js";
 import { outgoingLanes, poolLanes, poolSeries, present, presentOf } from "../job/poolpanels.js";
 import { replays, sharedLanes, sharedSeries, timeoutSeries } from "../job/poolwide.js";
 import { latencyColumn, PERCENTILES } from "./ring.js";
@@ -55,6 +56,7 @@ export const PANELS = [
     axis: coresAxis,
     absent: "no executor reports yet",
   },
+  ...MEMORY,
   {
     id: "backlog",
     title: "Backlog, rows",
@@ -71,6 +73,7 @@ export const PANELS = [
     axis: countAxis,
     absent: "the source does not say",
   },
+  ...LAG,
   {
     id: "tasks",
     title: "Tasks",
@@ -154,6 +157,7 @@ export const PANELS = [
     lanesTitle: "Compactions of each state store, operator/partition",
     absent: `${ROCKSDB} merge files at once`,
   },
+  ...STATE,
   {
     id: "gc",
     title: "GC pauses",
