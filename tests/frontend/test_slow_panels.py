@@ -19,7 +19,7 @@ TITLES = [
     "Memory per executor, resident",
     "Backlog, rows",
     "Lag, age",
-    "Lag of the furthest partitions, rows",
+    "Lag per source partition, rows",
     "Tasks",
     "Flushes at once",
     "Compactions at once",
@@ -54,7 +54,7 @@ def test_every_panel_of_what_changes_slowly_is_there_with_its_lines(live: Slow, 
 
     expect(names("Container memory")).to_have_text(["1", "2", "driver"])
     expect(names("Lag, age")).to_have_text(["oldest unread record"])
-    expect(names("Lag of the furthest")).to_have_count(8)
+    expect(names("Lag per source")).to_have_count(8)
     expect(names("State, rows")).to_have_text(["operator 0, stateStoreSave", "operator 1, dedupe"])
     parts = ("block cache", "of it pinned", "memtables")
     expect(names("RocksDB memory")).to_have_text([f"{n} {part}" for n in "12" for part in parts])
@@ -84,7 +84,8 @@ def test_a_job_that_tells_none_of_it_has_none_of_the_panels(base: str, page: Pag
 
 RING = """
 const told = { t: [1000, 2000], memory: {}, reclaimable: {}, memory_limit: {},
-  resident: { 1: [7, 9] }, rocksdb_cache: {}, rocksdb_pinned: {}, rocksdb_memtables: {}, state_rows: { 0: [5, null] },
+  resident: { 1: [7, 9] }, rocksdb_cache: {}, rocksdb_pinned: {}, rocksdb_memtables: {},
+  state_rows: { 0: [5, null] },
   state_bytes: {}, operators: { 0: "dedupe" }, lag_ms: [40, 60], lag_basis: ["offsets", "rate"],
   lag_partitions: [2, 2], lag_rows: {} };
 const times = Array.from({ length: 40 }, (_, i) => 50 + i * 50);

@@ -24,7 +24,7 @@ export const MARKS_PX = 16;
 
 export function margins(width) {
   const narrow = width < 560;
-  return { l: narrow ? 50 : 62, r: narrow ? 10 : 24, t: MARKS_PX + HEAD_PX, b: 40 };
+  return { l: narrow ? 56 : 62, r: narrow ? 10 : 24, t: MARKS_PX + HEAD_PX, b: 40 };
 }
 
 /**

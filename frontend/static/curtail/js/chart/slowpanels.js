@@ -71,7 +71,7 @@ export const LAG = [
   }),
   slow("lag_rows", {
     id: "lag-rows",
-    title: "Lag of the furthest partitions, rows",
+    title: "Lag per source partition, rows",
     px: 72,
     series: lagRows(new Places()),
     axis: countAxis,
