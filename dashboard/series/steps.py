@@ -99,7 +99,13 @@ def _known(rolled: pa.Table, name: str) -> Floats:
 
 
 def _ms(us: Floats) -> _Column:
-    return [None if np.isnan(each) else windows.ms(each) for each in us.tolist()]
+    return _column(np.round(us / 1000, 3))
+
+
+def _column(values: Floats) -> _Column:
+    """As a list with null for NaN, by Arrow: Python takes a second for ten columns of hours."""
+    found: _Column = pa.array(values, from_pandas=True).to_pylist()
+    return found
 
 
 def _committed(rolled: pa.Table) -> dict[str, _Column]:
@@ -118,7 +124,6 @@ def _by_executor(rolled: pa.Table) -> dict[str, dict[str, _Column]]:
     for column in COLUMNS:
         named = named_columns.read(rolled[of_metric[column.metric]]).by_name()
         found[column.name] = {
-            name: [None if np.isnan(each) else each / column.divisor for each in values.tolist()]
-            for name, values in named.items()
+            name: _column(values / column.divisor) for name, values in named.items()
         }
     return found

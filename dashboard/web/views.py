@@ -1,5 +1,6 @@
 """The HTML pages: each is a frame that the browser fills from the API and the WebSocket."""
 
+from django.conf import settings
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -12,6 +13,8 @@ from dashboard.models import Incident, Job
 from dashboard.web.initial_range import initial_range
 from techniques.detection import RULES
 
+DAY_MS = 24 * 60 * 60 * 1000
+
 
 def jobs(request: HttpRequest) -> HttpResponse:
     return render(request, "jobs.html")
@@ -23,7 +26,8 @@ def job(request: HttpRequest, job_id: str) -> HttpResponse:
     except Job.DoesNotExist:
         raise Http404(f"no job {job_id}") from None
     at = initial_range(request.GET, found.last_seen_ms, snapshots.now())
-    return render(request, "job.html", {"job": found, "opening": at})
+    kept_ms = settings.ARCHIVE_DAYS * DAY_MS if settings.ARCHIVE else 0
+    return render(request, "job.html", {"job": found, "opening": at, "kept_ms": kept_ms})
 
 
 def incidents(request: HttpRequest) -> HttpResponse:

@@ -86,7 +86,8 @@ function allOf(panel, picture) {
 
 function seriesOf(panel, picture) {
   const { ring, range: [startMs, endMs], hidden, innerPx } = picture;
-  const gapMs = panel.gapMs ?? GAP_MS;
+  // Steps that follow each other are joined; a step that is missing is a hole.
+  const gapMs = ring.stepped ? 1.5 * ring.windowMs : (panel.gapMs ?? GAP_MS);
   // A gap's length more on either side, so that lines run out of the picture.
   const shape = {
     ...ring.span(startMs - gapMs, endMs + gapMs),
