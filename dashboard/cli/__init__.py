@@ -12,6 +12,7 @@ from dashboard.cli.say import say
 VERBS = {
     "demo": "everything on this machine: Redis, server, worker and two example jobs",
     "up": "the server side alone, with REDIS_URL and DATABASE_URL of the environment",
+    "archive": "keeps windows for weeks: moves them from Redis to the archive, on Spark",
     "test": "format, lint, types, import rules and tests",
     "bench": "the benchmarks: what there is, or one of them",
     "conf": "the options that instrument a job of spark-submit",
@@ -39,7 +40,7 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def usage() -> str:
-    lines = [f"  {verb:<6} {summary}" for verb, summary in VERBS.items()]
+    lines = [f"  {verb:<8} {summary}" for verb, summary in VERBS.items()]
     return "\n".join(
         [
             "usage: curtail VERB [options]",

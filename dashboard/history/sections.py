@@ -5,7 +5,7 @@ reader takes only the sections that it wants (`collectors.formats.wire`):
 
     sequence    of the frame's head
     run_id      16 bytes of the head; null: `rest` is the whole payload
-    s1 … s19    the sections of known tags
+    s1 … s21    the sections of known tags
     rest        the bytes from the first that a reader of this version would not expect, to the end
 
 The head's window is not kept, since the entry's time says it. Whatever the canonical encoding
@@ -24,7 +24,7 @@ from collectors.formats import wire
 from collectors.formats.codec import Writer
 from collectors.formats.keys import Entry
 
-TAGS = tuple(tag for tag in range(1, 20) if tag not in (3, 14))
+TAGS = tuple(tag for tag in range(1, 22) if tag not in (3, 14))
 NAMES = {tag: f"s{tag}" for tag in TAGS}
 
 _KNOWN = frozenset(TAGS)

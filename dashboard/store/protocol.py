@@ -30,6 +30,9 @@ class Store(Protocol):
     async def newest(self, streams: Sequence[Stream]) -> Mapping[Stream, Entry]:
         """The newest entry of each, in one round trip; streams without any are left out."""
 
+    async def at(self, times_ms: Mapping[Stream, int]) -> Mapping[Stream, Entry]:
+        """The entry of each at exactly its time, in one round trip; those without are left out."""
+
     async def follow(
         self, after_ms: Mapping[Stream, int], wait_ms: int
     ) -> Mapping[Stream, Sequence[Entry]]:
@@ -70,6 +73,9 @@ class Store(Protocol):
 
     async def let_go(self, owner: str) -> None:
         """Releases the owner's shards, so that others can take them immediately."""
+
+    async def lease(self, name: str, owner: str, lasting_ms: int) -> bool:
+        """Takes or renews a lease for `lasting_ms`; False if another owner has it."""
 
     async def tell_looked(self, windows_ms: Mapping[str, int], failures: Mapping[str, str]) -> None:
         """Records per job the newest window that was examined for incidents, and why its data

@@ -1,14 +1,19 @@
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pyarrow as pa
 import pytest
+from deltalake import DeltaTable
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from collectors.formats import keys, wire
 from collectors.formats.keys import Entry
+from dashboard.history import sections
 from dashboard.history.archive import Appended, Archive, Overtaken, Place
+from dashboard.history.tables import LAYOUTS
+from dashboard.history.upkeep import tidy
 from tests.dashboard.history import streams
 from tests.dashboard.history.streams import MIDNIGHT_MS, START_MS, archive, everything
 
@@ -135,6 +140,27 @@ def test_frames_of_an_older_version_are_kept_and_counted(tmp_path: Path) -> None
     mixed = [frames[0], older, frames[2], Entry(frames[3].at_ms, b"")]
     assert kept.append({FRAMES: mixed}, {}).unreadable == 2
     assert everything(kept, FRAMES) == mixed
+
+
+def test_an_archive_of_a_version_with_fewer_sections_is_read_and_widened(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    frames = streams.frames(20)
+    of_now = LAYOUTS["frames"]
+    fewer = [field for field in of_now.columns if field.name not in ("s5", "s20", "s21")]
+    with monkeypatch.context() as older:
+        older.setitem(LAYOUTS, "frames", replace(of_now, columns=pa.schema(fewer)))
+        older.setattr(sections, "_KNOWN", frozenset({1, 6}))
+        streams.append(archive(tmp_path), FRAMES, frames[:10])
+    kept = archive(tmp_path)
+    assert everything(kept, FRAMES) == frames[:10]
+    streams.append(kept, FRAMES, frames)
+    assert everything(kept, FRAMES) == frames
+    columns = [field.name for field in DeltaTable(kept.place.table("frames")).schema().fields]
+    assert {"s5", "s20", "s21"} <= set(columns)
+    tidy(kept.place, 30, MIDNIGHT_MS + 10 * 86_400_000)
+    assert len(DeltaTable(kept.place.table("frames")).file_uris()) == 1
+    assert everything(kept, FRAMES) == frames
 
 
 def test_a_job_may_be_called_anything(tmp_path: Path) -> None:

@@ -94,6 +94,16 @@ async def test_jobs_run_while_their_heart_beats_and_they_did_not_end(tried: Trie
     assert list(await tried.store.running(START_MS)) == ["a.runs"]
 
 
+async def test_a_lease_is_its_owners_until_it_expires(tried: Tried) -> None:
+    assert await tried.store.lease("chore", "one", 60_000)
+    assert not await tried.store.lease("chore", "two", 60_000)
+    assert await tried.store.lease("another chore", "two", 60_000)
+    assert await tried.store.lease("chore", "one", 1)
+    while not await tried.store.lease("chore", "two", 60_000):  # noqa: ASYNC110
+        await asyncio.sleep(0.005)
+    assert not await tried.store.lease("chore", "one", 60_000)
+
+
 async def test_a_range_includes_its_start_and_not_its_end(tried: Tried) -> None:
     entries = fill(tried, 10)
     found = await tried.store.entries(FRAMES, entries[2].at_ms, entries[5].at_ms)
@@ -133,6 +143,14 @@ async def test_the_newest_entries_of_many_streams_come_together(tried: Tried) ->
     found = await tried.store.newest([FRAMES, keys.activities(JOB), OTHER])
     assert dict(found) == {FRAMES: entries[-1], OTHER: others[-1]}
     assert dict(await tried.store.newest([])) == {}
+
+
+async def test_entries_at_given_times_come_together(tried: Tried) -> None:
+    entries = fill(tried, 4)
+    others = fill(tried, 2, OTHER)
+    times = {FRAMES: entries[1].at_ms, keys.activities(JOB): 7, OTHER: others[0].at_ms + 1}
+    assert dict(await tried.store.at(times)) == {FRAMES: entries[1]}
+    assert dict(await tried.store.at({})) == {}
 
 
 async def test_following_gives_what_came_after(tried: Tried) -> None:
@@ -246,6 +264,7 @@ async def test_a_redis_that_is_away_is_unavailable_and_then_back(redis: RedisSer
         store.entries(FRAMES, 0, 2**50),
         store.newest_ms(FRAMES),
         store.newest([FRAMES]),
+        store.at({FRAMES: 0}),
         store.follow({FRAMES: -1}, 10),
         store.count(["a"], 1, 60),
         store.beat(60),

@@ -7,7 +7,7 @@
  * or `stems(picture)`: [{key, name, look, items}], intervals as upright lines. One with `lanes`
  * shows single intervals instead once the view is narrow enough (lanes.js); one with `present` is
  * only there where that is true. In a far view, of steps of many windows each, there are only those
- * with `steps`.
+ * with `steps`. What has a value once a second is in slowpanels.js.
  */
 
 import { coresAxis, countAxis, latencyAxis, shareAxis, stemAxis, weightAxis } from "./axes.js";
@@ -15,6 +15,7 @@ import { count, duration, percent, text } from "../core/format.js";
 import { byExecutor, byPhase, byStore } from "./lanes.js";
 import { PHASES } from "./phases.js";
 import { Places } from "./places.js";
+import { LAG, MEMORY, STATE } from "./slowpanels.js";
 import { outgoingLanes, poolLanes, poolSeries, present, presentOf } from "../job/poolpanels.js";
 import { replays, sharedLanes, sharedSeries, timeoutSeries } from "../job/poolwide.js";
 import { latencyColumn, PERCENTILES } from "./ring.js";
@@ -61,6 +62,7 @@ export const PANELS = [
     axis: coresAxis,
     absent: "no executor reports yet",
   },
+  ...MEMORY,
   {
     id: "backlog",
     steps: true,
@@ -78,6 +80,7 @@ export const PANELS = [
     axis: countAxis,
     absent: "the source does not say",
   },
+  ...LAG,
   {
     id: "tasks",
     steps: true,
@@ -180,6 +183,7 @@ export const PANELS = [
     lanesTitle: "Compactions of each state store, operator/partition",
     absent: `${ROCKSDB} merge files at once`,
   },
+  ...STATE,
   {
     id: "gc",
     title: "GC pauses",
