@@ -116,8 +116,9 @@ def test_a_day_opens_in_steps_says_so_and_shows_its_holes(kept: Kept) -> None:
     expect(steps).to_contain_text("1 min steps, not 50 ms windows")
     expect(steps).to_contain_text("No data in")
     expect(page.locator(".hole", has_text="no data").first).to_be_visible()
-    expect(page.locator(".panel-head", has_text="Longest micro-batch")).to_be_visible()
+    expect(page.locator(".panel-head", has_text="Backlog")).to_be_visible()
     expect(page.locator(".panel-head", has_text="Compactions")).to_have_count(0)
+    expect(page.get_by_role("button", name="worst 50 ms p99")).to_be_visible()
     expect(page.locator("[data-csv]")).to_be_hidden()
     # A number leads to the windows that it came from.
     page.locator(".stat-p99 button").click()
