@@ -83,8 +83,9 @@ def test_marks_of_days_are_at_the_zones_midnights(blank: Page) -> None:
     labels = run(
         blank,
         "chart/axes",
-        """const { values, labels } = m.timeMarks([given, given + 5 * 86_400_000], 6, "local");
-        return labels.filter((_, i) => values[i] >= given && values[i] < given + 5 * 86_400_000);""",
+        """const end = given + 5 * 86_400_000;
+        const { values, labels } = m.timeMarks([given, end], 6, "local");
+        return labels.filter((_, i) => values[i] >= given && values[i] < end);""",
         start_ms,
     )
     assert labels == ["23 Oct", "24 Oct", "25 Oct", "26 Oct", "27 Oct"]

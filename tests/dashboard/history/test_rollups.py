@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
+from typing import Any
 from uuid import UUID
 
 import pyarrow as pa
@@ -112,8 +113,8 @@ def expected(at_ms: int, frames: Sequence[Frame]) -> dict[str, object]:
     }
 
 
-def rows(rolled: pa.Table) -> list[dict[str, object]]:
-    found = rolled.to_pylist()
+def rows(rolled: pa.Table) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = rolled.to_pylist()
     for row in found:
         row["latency"] = decoded(row["latency"]).counts
         row["committed"] = decoded(row["committed"]).counts
