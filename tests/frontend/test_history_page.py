@@ -39,11 +39,12 @@ class Kept:
 
 
 @pytest.fixture(scope="module")
-def kept(chromium: Browser) -> Iterator[Kept]:
-    with stack(CURTAIL_TECHNIQUES="tests.techniques.echo") as running:
+def kept(chromium: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kept]:
+    folder = str(tmp_path_factory.mktemp("archive"))
+    with stack(CURTAIL_TECHNIQUES="tests.techniques.echo", CURTAIL_ARCHIVE=folder) as running:
         now_ms = time.time_ns() // 60_000_000_000 * MINUTE_MS
         border_ms = now_ms - 61 * MINUTE_MS
-        archive = Archive(Place(str(running.data_dir / "archive")))
+        archive = Archive(Place(folder))
         for end_ms, minutes in (
             (now_ms - 26 * HOUR_MS, 2),
             (now_ms - 5 * HOUR_MS, 2),
