@@ -9,7 +9,7 @@ import os
 import secrets
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -22,6 +22,9 @@ ROOT = Path(__file__).resolve().parent.parent
 
 DEFAULT_REDIS_URL = "redis://127.0.0.1:6379/0"
 REDIS_SCHEMES = ("redis", "rediss", "unix")
+DEFAULT_DAYS = "30"
+ARCHIVE_SCHEMES = ("", "file", "s3a", "s3", "hdfs")
+NO_ARCHIVE = "off"
 DATABASE_SCHEMES = ("sqlite", "postgres", "postgresql")
 
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
@@ -44,6 +47,9 @@ class Environment:
     techniques: tuple[str, ...]
     public_url: str
     webhook_allowed_networks: tuple[Network, ...]
+    archive: str | None
+    archive_days: int
+    archive_options: Mapping[str, str] = field(repr=False)
 
     @property
     def behind_tls(self) -> bool:
@@ -67,10 +73,13 @@ def read(environ: Mapping[str, str] = os.environ) -> Environment:
             environ.get("CURTAIL_ALLOWED_HOSTS") or "localhost,127.0.0.1,[::1]"
         ),
         trusted_origins=_comma_separated(environ.get("CURTAIL_TRUSTED_ORIGINS") or ""),
-        record_retention_days=_days(environ.get("CURTAIL_RECORD_RETENTION_DAYS") or "30"),
+        record_retention_days=_days(environ, "CURTAIL_RECORD_RETENTION_DAYS"),
         techniques=_comma_separated(environ.get("CURTAIL_TECHNIQUES") or ""),
         public_url=public_url(environ.get("CURTAIL_PUBLIC_URL") or ""),
         webhook_allowed_networks=networks(environ.get("CURTAIL_WEBHOOK_ALLOWED_NETWORKS") or ""),
+        archive=archive(environ.get("CURTAIL_ARCHIVE") or str(data_dir / "archive")),
+        archive_days=_days(environ, "CURTAIL_ARCHIVE_DAYS"),
+        archive_options=options(environ.get("CURTAIL_ARCHIVE_OPTIONS") or ""),
     )
     close_database(found.database)
     return found
@@ -130,6 +139,36 @@ def networks(text: str) -> tuple[Network, ...]:
         ) from error
 
 
+def archive(text: str) -> str | None:
+    """Where windows are kept for weeks; None for nowhere."""
+    if text == NO_ARCHIVE:
+        return None
+    parts = _split("CURTAIL_ARCHIVE", text)
+    host_missing = parts.scheme in ("s3a", "s3") and not parts.netloc
+    host_too_much = parts.scheme == "file" and parts.netloc not in ("", "localhost")
+    if parts.scheme not in ARCHIVE_SCHEMES or host_missing or host_too_much:
+        raise EnvironmentFault(
+            f"CURTAIL_ARCHIVE: {text!r} is no place for the archive; write a path, "
+            f"file:///path, s3a://bucket/path, hdfs://host:port/path, or {NO_ARCHIVE} for none"
+        )
+    return text
+
+
+def options(text: str) -> Mapping[str, str]:
+    """The archive's storage options: credentials, endpoint, region. A comma ends a value."""
+    found: dict[str, str] = {}
+    for number, part in enumerate(_comma_separated(text), 1):
+        name, equals, value = part.partition("=")
+        if not equals or not name.strip():
+            # Not the text itself: the part may be a secret.
+            raise EnvironmentFault(
+                f"CURTAIL_ARCHIVE_OPTIONS: entry {number} is not name=value; "
+                "write something like AWS_REGION=eu-central-1,AWS_ACCESS_KEY_ID=…"
+            )
+        found[name.strip()] = value.strip()
+    return found
+
+
 def _split(name: str, text: str) -> Any:
     try:
         parts = urlsplit(text)
@@ -143,11 +182,10 @@ def _comma_separated(text: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in text.split(",") if part.strip())
 
 
-def _days(text: str) -> int:
+def _days(environ: Mapping[str, str], name: str) -> int:
+    text = environ.get(name) or DEFAULT_DAYS
     if not text.isascii() or not text.isdigit() or not 1 <= int(text) <= 3650:
-        raise EnvironmentFault(
-            f"CURTAIL_RECORD_RETENTION_DAYS: {text!r} is not a number of days from 1 to 3650"
-        )
+        raise EnvironmentFault(f"{name}: {text!r} is not a number of days from 1 to 3650")
     return int(text)
 
 

@@ -97,6 +97,11 @@ TECHNIQUES = ENVIRONMENT.techniques
 PUBLIC_URL = ENVIRONMENT.public_url
 WEBHOOK_ALLOWED_NETWORKS = ENVIRONMENT.webhook_allowed_networks
 RECORD_RETENTION_DAYS = ENVIRONMENT.record_retention_days
+# Where windows are kept when Redis has trimmed them (None: nowhere), for how long, and how the
+# storage is reached.
+ARCHIVE = ENVIRONMENT.archive
+ARCHIVE_DAYS = ENVIRONMENT.archive_days
+ARCHIVE_OPTIONS = ENVIRONMENT.archive_options
 
 LANGUAGE_CODE = "en"
 USE_I18N = False

@@ -7,6 +7,8 @@
     curtail:job:<id>:activities     stream: what ended, per window in which we heard of it
                                     (`collectors.formats.activity`)
     curtail:job:<id>:control        string: what is asked of the job (`collectors.formats.control`)
+    curtail:job:<id>:archived       string: epoch ms up to which the archive has both streams; it
+                                    expires unless an archiver renews it (`dashboard.history`)
 
 The id of a stream's entry is its window's start in epoch ms, "-0": time ranges are id ranges, and
 sending an entry twice adds it once. Its one field is PAYLOAD.
@@ -57,6 +59,10 @@ def activities(job_id: str) -> Stream:
 
 def control(job_id: str) -> str:
     return f"{job(job_id)}:control"
+
+
+def archived(job_id: str) -> str:
+    return f"{job(job_id)}:archived"
 
 
 def job_id(application: str, query: str) -> str:

@@ -47,7 +47,7 @@ def write(out: Writer, samples: Sequence[ExecutorSample]) -> None:
 
 def read(reader: Reader, only: frozenset[int] | None = None) -> tuple[ExecutorSample, ...]:
     """Reads the samples; with `only`, just these metrics."""
-    head = _head(reader)
+    head = read_head(reader)
     ids = head.ids
     if only is None:
         return tuple(
@@ -73,7 +73,7 @@ def _measured(ids: Sequence[int], values: Sequence[int | None]) -> dict[int, int
 
 
 @dataclass(frozen=True)
-class _Head:
+class Head:
     """Everything before the values: the executors and the metrics they measured."""
 
     executors: tuple[tuple[str, str], ...]
@@ -94,12 +94,12 @@ class _Head:
 
 
 # A cache of heads by their first bytes: executor names and hosts hardly ever change.
-_HEADS: dict[bytes, list[tuple[bytes, _Head]]] = {}
+_HEADS: dict[bytes, list[tuple[bytes, Head]]] = {}
 _FIRST_BYTES = 24
 _MOST_FIRST_BYTES, _MOST_ALIKE = 4_096, 16
 
 
-def _head(reader: Reader) -> _Head:
+def read_head(reader: Reader) -> Head:
     """Reads a head, or takes it from the cache instead of decoding it twenty times a second.
 
     A head determines its own length, so bytes that begin with a known head have that head."""
@@ -114,7 +114,7 @@ def _head(reader: Reader) -> _Head:
     for _ in range(reader.varint()):
         executor_id, host = reader.text(), _read_host(reader, host)
         executors.append((executor_id, host))
-    head = _Head(tuple(executors), tuple(accumulate(reader.varints(reader.varint()))))
+    head = Head(tuple(executors), tuple(accumulate(reader.varints(reader.varint()))))
     if len(_HEADS) >= _MOST_FIRST_BYTES:
         _HEADS.clear()
     alike = _HEADS.setdefault(first, [])

@@ -3,6 +3,9 @@
 `ship` and `announce` never wait and never raise an error of Redis. While Redis is unreachable the
 last minute of frames is kept; older ones are dropped and counted, and sending resumes by itself. An
 entry's id is its window, so a batch that is sent again after a lost reply adds nothing twice.
+
+Redis keeps an hour of each stream, and what is older only while an archiver has yet to store it:
+four hours at most, whatever becomes of the archiver (`trim_ms`).
 """
 
 import logging
@@ -31,6 +34,8 @@ RETRY_S = 1.0
 TIMEOUT_S = 2.0
 CONTROL_EVERY_S = 0.2
 RETENTION_MS = 3_600_000
+# How many times the retention Redis keeps for an archiver that is late.
+LATE_ARCHIVE = 4
 
 
 @dataclass(frozen=True)
@@ -57,6 +62,8 @@ class Shipper:
             url, socket_timeout=TIMEOUT_S, socket_connect_timeout=TIMEOUT_S
         )
         self._retention_ms = retention_ms
+        # Of the jobs that were watched: None where no archiver says how far it is.
+        self._archived_ms: dict[str, int | None] = {}
         self._waiting: deque[_Entry] = deque()
         self._announcements: dict[str, Announcement] = {}
         self._changed = threading.Condition()
@@ -97,6 +104,9 @@ class Shipper:
             self._changed.notify()
 
     def watch(self, job_id: str) -> None:
+        # Until the key was read, an archiver may be late: a job that starts anew trims nothing
+        # that the archiver of its last run has yet to store.
+        self._archived_ms.setdefault(job_id, 0)
         self._watched |= {job_id}
 
     def unwatch(self, job_id: str) -> None:
@@ -135,10 +145,12 @@ class Shipper:
         for announcement in announcements.values():
             write_announcement(pipeline, to_hash(announcement))
         for entry in entries:
-            write_entry(pipeline, entry.stream, entry.at_ms, entry.payload, self._retention_ms)
+            archived_ms = self._archived_ms.get(entry.stream.job_id)
+            keep_ms = entry.at_ms - trim_ms(entry.at_ms, self._retention_ms, archived_ms)
+            write_entry(pipeline, entry.stream, entry.at_ms, entry.payload, keep_ms)
         watched = self._watched_now()
         for job_id in watched:
-            pipeline.get(keys.control(job_id))
+            pipeline.mget(keys.control(job_id), keys.archived(job_id))
         replies = pipeline.execute(raise_on_error=False)
         for reply in replies[: len(replies) - len(watched)]:
             # Already there from a send whose reply was lost: that is success.
@@ -146,9 +158,18 @@ class Shipper:
                 continue
             if isinstance(reply, Exception):
                 raise reply
-        for job_id, document in zip(watched, replies[len(replies) - len(watched) :], strict=True):
-            if isinstance(document, bytes):
-                self._hear(job_id, document)
+        for job_id, reply in zip(watched, replies[len(replies) - len(watched) :], strict=True):
+            if isinstance(reply, list):
+                self._take(job_id, *reply)
+
+    def _take(self, job_id: str, document: bytes | None, archived: bytes | None) -> None:
+        try:
+            self._archived_ms[job_id] = int(archived or b"")
+        except ValueError:
+            # No archiver has renewed the key, or something else wrote it.
+            self._archived_ms[job_id] = None
+        if document is not None:
+            self._hear(job_id, document)
 
     def _watched_now(self) -> list[str]:
         now_s = time.monotonic()
@@ -177,6 +198,17 @@ class Shipper:
             log.warning("Redis is back; %d frames were dropped so far", self._dropped)
         else:
             log.warning("cannot send to Redis, frames are kept for a minute: %s", why)
+
+
+def trim_ms(at_ms: int, retention_ms: int, archived_ms: int | None) -> int:
+    """Returns the time before which a stream is trimmed when its entry of `at_ms` is added.
+
+    With an archiver, entries older than the retention go only once it has stored them, or at
+    LATE_ARCHIVE times the retention."""
+    oldest_ms = at_ms - retention_ms
+    if archived_ms is None:
+        return oldest_ms
+    return max(at_ms - LATE_ARCHIVE * retention_ms, min(oldest_ms, archived_ms))
 
 
 def write_announcement(pipeline: Any, values: Mapping[str, Any]) -> None:

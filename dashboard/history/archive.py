@@ -19,12 +19,13 @@ import pyarrow.compute as pc
 from collectors.formats import activity
 from collectors.formats.keys import Entry, Kind, Stream
 from dashboard.history import data_files, marks, sections
-from dashboard.history.damage import Damaged, Reading
+from dashboard.history.damage import Damaged
 from dashboard.history.data_files import DataFile
 from dashboard.history.delta import Log, reached
 from dashboard.history.errors import ArchiveUnavailable as ArchiveUnavailable
 from dashboard.history.errors import Overtaken as Overtaken
 from dashboard.history.place import Place as Place
+from dashboard.history.reading import Range, Reading
 from dashboard.history.rolled_schema import ROLLED, fitted
 from dashboard.history.tables import LAYOUTS, ROLLUPS, TABLE_OF
 
@@ -89,7 +90,7 @@ class Archive:
             # 3. The commits.
             for (_, log, table, ours, before), (files, _) in zip(begun, written, strict=True):
                 moved = {marks.of_job(each.job_id): new[-1].at_ms for each, new in ours.items()}
-                log.commit(table, files, moved, before)
+                log.commit(table, [file.added() for file in files], moved, before)
         return Appended(
             entries=sum(len(new) for new in fresh.values()),
             unreadable=sum(unreadable for _, unreadable in written),
@@ -99,10 +100,20 @@ class Archive:
 
     def entries(self, stream: Stream, start_ms: int, end_ms: int) -> list[Entry]:
         """The entries of [start, end), oldest first, each payload byte for byte as in Redis."""
-        rows = self._rows(TABLE_OF[stream.kind], {"job": stream.job_id}, start_ms, end_ms)
+        wanted = Range({"job": stream.job_id}, start_ms, end_ms)
+        with reached(self.place):
+            rows = self._reading.rows(self._logs[TABLE_OF[stream.kind]], wanted)
         if rows is None:
             return []
         return sections.joined(rows) if stream.kind == Kind.FRAMES else _payloads(rows)
+
+    def read_sections(
+        self, job_id: str, start_ms: int, end_ms: int, columns: Sequence[str]
+    ) -> pa.Table:
+        """Frames of [start, end), by time, as those of these columns that they have."""
+        table = TABLE_OF[Kind.FRAMES]
+        rows = self._rows(table, {"job": job_id}, start_ms, end_ms, columns)
+        return LAYOUTS[table].columns.empty_table() if rows is None else rows
 
     def span_ms(self, stream: Stream) -> tuple[int, int] | None:
         """The times of the oldest and the newest entry that are kept."""
@@ -127,8 +138,10 @@ class Archive:
     ) -> pa.Table:
         """Roll-ups of [start, end), by time, with the columns of `ROLLED` or those asked for."""
         partition = {"step_ms": str(step_ms), "job": job_id}
-        wanted = None if columns is None else ["at_ms", *columns]
-        rows = self._rows(ROLLUPS, partition, start_ms, end_ms, wanted)
+        names = None if columns is None else ["at_ms", *columns]
+        with reached(self.place):
+            wanted = Range(partition, start_ms, end_ms, names)
+            rows = self._reading.rows(self._logs[ROLLUPS], wanted)
         found = fitted(ROLLED.empty_table() if rows is None else rows)
         return found if columns is None else found.select(columns)
 
@@ -148,7 +161,8 @@ class Archive:
         with reached(self.place):
             log.check(table := log.made(), {name: seen_ms})
             files = self._write_days(ROLLUPS, {"step_ms": str(step_ms)}, job_id, rows)
-            log.commit(table, files, {name: until_ms}, {name: seen_ms})
+            added = [file.added() for file in files]
+            log.commit(table, added, {name: until_ms}, {name: seen_ms})
 
     def rolled_ms(self, job_id: str, step_ms: int) -> int:
         """The end of what is rolled up; -1 if nothing is."""
@@ -159,7 +173,7 @@ class Archive:
     def damaged(self) -> list[Damaged]:
         """The files that could not be read and are left out since then."""
         with reached(self.place):
-            return self._reading.damaged()
+            return self._reading.aside.records()
 
     def _streams(self) -> list[tuple[Kind, Log]]:
         return [(kind, self._logs[name]) for kind, name in TABLE_OF.items()]
@@ -172,7 +186,7 @@ class Archive:
         for stream, entries in news.items():
             cut = sections.cut(entries) if kind == Kind.FRAMES else _uncut(entries)
             unreadable += cut.unreadable
-            files += self._write_days(TABLE_OF[kind], {}, stream.job_id, cut.columns)
+            files += self._write_days(TABLE_OF[kind], {}, stream.job_id, cut.rows)
         return files, unreadable
 
     def _write_days(
@@ -180,23 +194,19 @@ class Archive:
     ) -> list[DataFile]:
         return [
             data_files.write(
-                self._filesystem, LAYOUTS[table], {**partition, "day": day, "job": job_id}, of_day
+                self._filesystem,
+                LAYOUTS[table],
+                {**partition, "day": day, "job": job_id},
+                _filled(of_day),
+                [of_day],
             )
             for day, of_day in data_files.by_day(rows)
         ]
 
-    def _rows(
-        self,
-        table: str,
-        partition: Mapping[str, str],
-        start_ms: int,
-        end_ms: int,
-        columns: Sequence[str] | None = None,
-    ) -> pa.Table | None:
-        with reached(self.place):
-            return self._reading.rows(
-                self._logs[table], LAYOUTS[table], partition, start_ms, end_ms, columns
-            )
+
+def _filled(rows: pa.Table) -> list[str]:
+    """The columns with a value in at least one row. Readers take absent ones for null."""
+    return [name for name in rows.column_names if rows[name].null_count < len(rows)]
 
 
 def _newer(entries: Sequence[Entry], seen_ms: int) -> list[Entry]:

@@ -1,25 +1,26 @@
 """Files that cannot be read: named, set aside and counted, while all others are still read.
 
 A record of each is kept in the archive's folder `damaged`, so that nobody stumbles over it again.
-Whoever restores the file from a backup deletes its record.
+Whoever restores a file from a backup deletes its record; the next process reads the file again.
 """
 
+import errno
 import json
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from hashlib import sha256
 from threading import Lock
 
-import pyarrow as pa
 from pyarrow import fs
 
-from dashboard.history import data_files
 from dashboard.history.data_files import DataFile
-from dashboard.history.delta import Log
 from dashboard.history.tables import Layout
 
 FOLDER = "damaged"
+_READ_BYTES = 1 << 20
+# A file with one of these cannot be read, however often one tries.
+_LOST = (errno.ENOENT, errno.EIO)
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,7 @@ class Damaged:
 
     path: str
     why: str
+    table: str
     job_id: str
     rows: int
     oldest_ms: int
@@ -35,48 +37,42 @@ class Damaged:
     found_ms: int
 
 
-class Reading:
-    """Reads rows of tables around the files that are damaged."""
+class SetAside:
+    """The records of damaged files. They are read once, and known to all threads."""
 
     def __init__(self, filesystem: fs.FileSystem) -> None:
         self._filesystem = filesystem
         self._lock = Lock()
-        self._aside: set[str] | None = None
+        self._paths: set[str] | None = None
 
-    def rows(
-        self,
-        log: Log,
-        layout: Layout,
-        partition: Mapping[str, str],
-        start_ms: int,
-        end_ms: int,
-        columns: Sequence[str] | None,
-    ) -> pa.Table | None:
-        """The rows of [start, end) by time; None if there are none."""
-        files = log.files(partition, start_ms, end_ms)
-        found: list[pa.Table] = []
-        while files:
-            file = files.pop(0)
-            if self._is_aside(layout, file):
-                continue
-            try:
-                rows = data_files.read(self._filesystem, layout, file, start_ms, end_ms, columns)
-            except (OSError, pa.ArrowException, data_files.Misread) as error:
-                now = log.files(partition, start_ms, end_ms)
-                if all(each.path != file.path for each in now):
-                    # Compaction replaced it while we read: begin again with what is there now.
-                    files, found = now, []
-                    continue
-                self._set_aside(layout, file, error)
-                continue
-            found.append(rows)
-        found = [rows for rows in found if len(rows)]
-        if not found:
-            return None
-        together = pa.concat_tables(found, promote_options="default")
-        return together.sort_by("at_ms")
+    def __contains__(self, path: str) -> bool:
+        with self._lock:
+            if self._paths is None:
+                self._paths = {each.path for each in self.records()}
+            return path in self._paths
 
-    def damaged(self) -> list[Damaged]:
+    def add(self, layout: Layout, file: DataFile, error: Exception) -> None:
+        """Sets a file aside that could not be read because of `error`.
+
+        Raises what the storage raises if not the file is at fault but its storage."""
+        path = layout.path(file.path)
+        found = Damaged(
+            path=path,
+            why=_missing(self._filesystem, path) or f"{error}",
+            table=layout.name,
+            job_id=file.partition["job"],
+            rows=file.rows,
+            oldest_ms=file.oldest_ms,
+            newest_ms=file.newest_ms,
+            found_ms=time.time_ns() // 1_000_000,
+        )
+        with self._lock:
+            self._paths = {*(self._paths or ()), path}
+        self._filesystem.create_dir(FOLDER, recursive=True)
+        with self._filesystem.open_output_stream(_record(path)) as out:
+            out.write(json.dumps(asdict(found), indent=1).encode())
+
+    def records(self) -> list[Damaged]:
         selector = fs.FileSelector(FOLDER, allow_not_found=True)
         found = []
         for info in self._filesystem.get_file_info(selector):
@@ -84,35 +80,27 @@ class Reading:
                 found.append(Damaged(**json.loads(record.readall())))
         return sorted(found, key=lambda each: (each.oldest_ms, each.path))
 
-    def _is_aside(self, layout: Layout, file: DataFile) -> bool:
-        with self._lock:
-            if self._aside is None:
-                self._aside = {each.path for each in self.damaged()}
-            return f"{layout.name}/{file.path}" in self._aside
+    def forget(self, paths: Iterable[str]) -> None:
+        """Deletes the records of files that are no longer part of the archive."""
+        for path in paths:
+            self._filesystem.delete_file(_record(path))
+            with self._lock:
+                if self._paths is not None:
+                    self._paths = self._paths - {path}
 
-    def _set_aside(self, layout: Layout, file: DataFile, error: Exception) -> None:
-        path = f"{layout.name}/{file.path}"
-        # Reading it to the end tells a file that is broken from a storage that is.
-        why = str(error)
-        try:
-            with self._filesystem.open_input_stream(path) as source:
-                while source.read(1 << 20):
-                    pass
-        except FileNotFoundError:
-            why = "the file is missing"
-        with self._lock:
-            assert self._aside is not None
-            self._aside.add(path)
-        damaged = Damaged(
-            path=path,
-            why=why,
-            job_id=file.partition["job"],
-            rows=file.rows,
-            oldest_ms=file.oldest_ms,
-            newest_ms=file.newest_ms,
-            found_ms=time.time_ns() // 1_000_000,
-        )
-        name = f"{FOLDER}/{sha256(path.encode()).hexdigest()[:16]}.json"
-        self._filesystem.create_dir(FOLDER, recursive=True)
-        with self._filesystem.open_output_stream(name) as out:
-            out.write(json.dumps(asdict(damaged), indent=1).encode())
+
+def _record(path: str) -> str:
+    return f"{FOLDER}/{sha256(path.encode()).hexdigest()[:16]}.json"
+
+
+def _missing(filesystem: fs.FileSystem, path: str) -> str:
+    """Why the bytes of the file cannot be had; empty if they can, and are wrong."""
+    try:
+        with filesystem.open_input_stream(path) as source:
+            while source.read(_READ_BYTES):
+                pass
+    except OSError as error:
+        if error.errno in _LOST or isinstance(error, FileNotFoundError):
+            return f"{error}"
+        raise
+    return ""

@@ -12,6 +12,10 @@ from deltalake import DeltaTable, Transaction
 # Nothing is archived yet. Times of windows are never negative.
 NONE_YET = -1
 
+# Of the upkeep: how often it changed the table's files, and when it deleted unnamed ones. No job is
+# called so (`collectors.formats.keys.job_id`).
+UPKEEP, VACUUM = "@upkeep", "@vacuum"
+
 
 def of_job(job_id: str) -> str:
     return job_id

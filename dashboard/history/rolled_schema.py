@@ -17,6 +17,7 @@ PERCENTILES = ("p50_us", "p90_us", "p95_us", "p99_us", "p999_us")
 _COLUMNS: dict[str, pa.DataType] = {
     "at_ms": pa.int64(),  # start of the step
     "windows": pa.int32(),  # how many 50 ms windows it holds; fewer than the step has: data missing
+    "source": pa.string(),  # of the latencies (`collectors.formats.latency`)
     "records": pa.int64(),
     **dict.fromkeys(PERCENTILES, pa.float64()),  # of the merged buckets
     "max_us": pa.float64(),

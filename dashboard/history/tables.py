@@ -4,7 +4,7 @@ Rows of a file are sorted by time and its row groups are a quarter of an hour lo
 quarter of an hour of a day reads two or three of them.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,15 +34,18 @@ class Layout:
     def schema(self) -> pa.Schema:
         return pa.schema([*self.partitions, *self.columns])
 
-    def writing(self, columns: pa.Table) -> Mapping[str, Any]:
-        """What `pyarrow.parquet.write_table` is told. Binary columns hardly repeat: a dictionary
+    def path(self, path: str) -> str:
+        """The path in the archive's folder of a path in the table's folder."""
+        return f"{self.name}/{path}"
+
+    def writing(self, names: Sequence[str]) -> Mapping[str, Any]:
+        """What `pyarrow.parquet.ParquetWriter` is told. Binary columns hardly repeat: a dictionary
         would only be tried and given up. Statistics serve nobody but `at_ms`."""
-        repeating = [name for name in ("run_id", "release") if name in columns.column_names]
-        rising = [name for name in ("at_ms", "sequence") if name in columns.column_names]
+        repeating = [name for name in ("run_id", "release") if name in names]
+        rising = [name for name in ("at_ms", "sequence") if name in names]
         return {
             "compression": "zstd",
             "compression_level": ZSTD_LEVEL,
-            "row_group_size": ROWS_PER_GROUP,
             "use_dictionary": repeating,
             "column_encoding": dict.fromkeys(rising, "DELTA_BINARY_PACKED"),
             "write_statistics": ["at_ms"],

@@ -33,6 +33,29 @@ def test_networks_that_webhooks_may_go_to_are_listed(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    "uri", ["/srv/archive", "file:///srv", "s3a://bucket/a", "hdfs://nn:9000/"]
+)
+def test_the_archive_is_where_the_environment_says(tmp_path: Path, uri: str) -> None:
+    found = read(tmp_path, CURTAIL_ARCHIVE=uri, CURTAIL_ARCHIVE_OPTIONS="A=b=c, D=e")
+    assert found.archive == uri
+    assert found.archive_options == {"A": "b=c", "D": "e"}
+
+
+def test_the_archive_is_in_the_data_folder_for_a_month_or_off(tmp_path: Path) -> None:
+    found = read(tmp_path)
+    assert found.archive == str(tmp_path / "archive")
+    assert (found.archive_days, found.archive_options) == (30, {})
+    assert read(tmp_path, CURTAIL_ARCHIVE="off").archive is None
+
+
+def test_secrets_among_the_options_of_the_archive_are_not_told(tmp_path: Path) -> None:
+    with pytest.raises(EnvironmentFault) as told:
+        read(tmp_path, CURTAIL_ARCHIVE_OPTIONS="A=b,hunter2")
+    assert "hunter2" not in str(told.value)
+    assert "hunter2" not in repr(read(tmp_path, CURTAIL_ARCHIVE_OPTIONS="A=hunter2"))
+
+
+@pytest.mark.parametrize(
     ("origins", "behind_tls"),
     [
         ("", False),
@@ -68,6 +91,13 @@ def test_the_secret_key_is_made_once_and_kept_private(tmp_path: Path) -> None:
         ("CURTAIL_PUBLIC_URL", "https://"),
         ("CURTAIL_WEBHOOK_ALLOWED_NETWORKS", "10.0.0.1/8"),
         ("CURTAIL_WEBHOOK_ALLOWED_NETWORKS", "everywhere"),
+        ("CURTAIL_ARCHIVE", "ftp://node-a/archive"),
+        ("CURTAIL_ARCHIVE", "s3a:///no-bucket"),
+        ("CURTAIL_ARCHIVE", "file://host/path"),
+        ("CURTAIL_ARCHIVE_DAYS", "0"),
+        ("CURTAIL_ARCHIVE_DAYS", "a month"),
+        ("CURTAIL_ARCHIVE_OPTIONS", "AWS_REGION=eu,surplus"),
+        ("CURTAIL_ARCHIVE_OPTIONS", "=value"),
     ],
 )
 def test_a_value_that_cannot_be_used_is_named(tmp_path: Path, name: str, value: str) -> None:

@@ -2,10 +2,19 @@ from typing import Any
 
 import pytest
 import redis as redis_client
+from hypothesis import given
+from hypothesis import strategies as st
 
 from collectors.formats import keys
 from collectors.formats.announcement import from_hash
-from collectors.process.shipper import BUFFERED_ENTRIES, Shipper
+from collectors.process.shipper import (
+    AT_ONCE,
+    BUFFERED_ENTRIES,
+    LATE_ARCHIVE,
+    RETENTION_MS,
+    Shipper,
+    trim_ms,
+)
 from dashboard.testing.stack import RedisServer
 from tests.factories import ANNOUNCEMENT, PULSE, START_MS, announcement
 from tests.waiting import until
@@ -178,3 +187,90 @@ def test_a_control_key_of_another_type_stops_no_frames(redis: RedisServer) -> No
     until(lambda: len(stream(redis)) == 20)
     assert shipper.dropped == 0
     shipper.stop(5)
+
+
+# Redis trims whole nodes of about a hundred entries, so a little more than asked may stay.
+NODE = 200
+RETENTION_ENTRIES = 200
+
+
+def archiving(server: RedisServer, archived: bytes | None) -> Shipper:
+    """A shipper with a retention of RETENTION_ENTRIES that has read the archiver's key."""
+    client = redis_client.Redis.from_url(server.url)
+    if archived is not None:
+        client.set(keys.archived(JOB), archived)
+    client.set(keys.control(JOB), b"heard")
+    heard: list[str] = []
+    shipper = Shipper(
+        server.url,
+        retention_ms=50 * RETENTION_ENTRIES,
+        hear=lambda job_id, _document: heard.append(job_id),
+    )
+    shipper.watch(JOB)
+    shipper.start()
+    ship(shipper, 1)
+    until(lambda: heard)
+    return shipper
+
+
+def kept(server: RedisServer, shipper: Shipper, count: int = 2_000) -> int:
+    """How many entries are in Redis after `count` were sent."""
+    for first in range(1, count, AT_ONCE):
+        ship(shipper, min(AT_ONCE, count - first), first)
+        until(lambda: shipper.waiting == 0)
+    shipper.stop(5)
+    return len(stream(server))
+
+
+def test_what_the_archiver_has_stored_goes_after_the_retention(redis: RedisServer) -> None:
+    shipper = archiving(redis, b"%d" % (START_MS + 50 * 1_999))
+    assert RETENTION_ENTRIES <= kept(redis, shipper) <= RETENTION_ENTRIES + NODE
+
+
+def test_what_the_archiver_has_yet_to_store_stays(redis: RedisServer) -> None:
+    shipper = archiving(redis, b"%d" % (START_MS + 50 * 1_500))
+    assert 500 <= kept(redis, shipper) <= 500 + NODE
+    assert stream(redis)[0][0] <= START_MS + 50 * 1_500
+
+
+def test_an_archiver_that_stands_still_does_not_lift_the_bound_of_redis(
+    redis: RedisServer,
+) -> None:
+    shipper = archiving(redis, b"%d" % START_MS)
+    most = LATE_ARCHIVE * RETENTION_ENTRIES
+    assert most <= kept(redis, shipper) <= most + NODE
+
+
+@pytest.mark.parametrize("archived", [None, b"", b"yesterday", b"\xff"])
+def test_without_an_archiver_the_retention_holds(
+    redis: RedisServer, archived: bytes | None
+) -> None:
+    shipper = archiving(redis, archived)
+    assert RETENTION_ENTRIES <= kept(redis, shipper) <= RETENTION_ENTRIES + NODE
+
+
+def test_a_job_that_starts_anew_trims_nothing_that_is_to_be_archived(redis: RedisServer) -> None:
+    client = redis_client.Redis.from_url(redis.url)
+    for at in range(600):
+        client.xadd(STREAM.key, {keys.PAYLOAD: b""}, id=f"{START_MS + 50 * at}-0")
+    client.set(keys.archived(JOB), START_MS)
+    shipper = Shipper(redis.url, retention_ms=50 * RETENTION_ENTRIES)
+    shipper.watch(JOB)
+    ship(shipper, 50, first=600)
+    shipper.start()
+    until(lambda: shipper.waiting == 0)
+    shipper.stop(5)
+    assert len(stream(redis)) == 650
+
+
+AGES_MS = st.integers(0, 20 * RETENTION_MS)
+
+
+@given(AGES_MS, AGES_MS)
+def test_a_stream_is_trimmed_between_one_and_four_retentions_ago(
+    at_ms: int, archived_ms: int
+) -> None:
+    trimmed_ms = trim_ms(at_ms, RETENTION_MS, archived_ms)
+    assert RETENTION_MS <= at_ms - trimmed_ms <= LATE_ARCHIVE * RETENTION_MS
+    # What is cut off is archived, unless the bound of Redis asks for it.
+    assert trimmed_ms <= archived_ms or at_ms - trimmed_ms == LATE_ARCHIVE * RETENTION_MS
