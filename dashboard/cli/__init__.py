@@ -14,6 +14,7 @@ VERBS = {
     "up": "the server side alone, with REDIS_URL and DATABASE_URL of the environment",
     "test": "format, lint, types, import rules and tests",
     "bench": "the benchmarks: what there is, or one of them",
+    "analyze": "weeks of archived history: changes, jobs that stall together, what recurs",
     "conf": "the options that instrument a job of spark-submit",
 }
 # Exit code for wrong usage; 1 means that the command was tried and failed.
@@ -39,7 +40,7 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def usage() -> str:
-    lines = [f"  {verb:<6} {summary}" for verb, summary in VERBS.items()]
+    lines = [f"  {verb:<8} {summary}" for verb, summary in VERBS.items()]
     return "\n".join(
         [
             "usage: curtail VERB [options]",
