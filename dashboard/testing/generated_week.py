@@ -15,7 +15,7 @@ jobs' own stalls, which have no cause that a frame could show.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from uuid import UUID
+from uuid import NAMESPACE_OID, UUID, uuid5
 
 import numpy as np
 import pyarrow as pa
@@ -186,7 +186,7 @@ def _state(week: Week, at: int, at_ms: Ints) -> Ints:
 
 
 def _run(at: int, number: int) -> UUID:
-    return UUID(int=(0x15 << 120) + (at << 16) + number)
+    return uuid5(NAMESPACE_OID, f"{at} {number}")
 
 
 def _write_frames(

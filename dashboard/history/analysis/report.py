@@ -1,5 +1,6 @@
 """All jobs' analyses as one report: plain data, as the terminal, the page and the API show it."""
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
@@ -23,7 +24,7 @@ def report(
 ) -> Report:
     """p-values are corrected for the number of jobs, pairs and hours that were tried."""
     jobs = sorted(analysed, key=lambda each: each.job_id)
-    return {
+    made = {
         "version": VERSION,
         "start_ms": start_ms,
         "end_ms": end_ms,
@@ -37,6 +38,9 @@ def report(
             {"job": job.job_id, **asdict(effect)} for job in jobs for effect in job.effects
         ],
     }
+    # The same value here and after its way through the database: lists, no tuples, no NaN.
+    plain: Report = json.loads(json.dumps(made, allow_nan=False))
+    return plain
 
 
 def _job(job: JobAnalysis) -> Report:

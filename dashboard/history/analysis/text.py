@@ -29,7 +29,7 @@ def _section(title: str, rows: Sequence[Sequence[str]]) -> Iterator[str]:
     yield ""
     yield title
     if len(rows) < 2:
-        yield "  nothing beyond chance" if title != "Switches of techniques" else "  none"
+        yield "  none"
         return
     widths = [max(len(row[at]) for row in rows) for at in range(len(rows[0]))]
     for row in rows[: MOST_ROWS + 1]:
