@@ -36,6 +36,15 @@ def ask(who: str, start_ms: int, end_ms: int, jobs: Sequence[str]) -> Analysis:
     return analysis
 
 
+def running() -> Analysis | None:
+    """An analysis that waits or runs, unless its process fell silent."""
+    return (
+        Analysis.objects.defer("report")
+        .filter(state__in=(State.WAITING, State.RUNNING), beat_ms__gte=now_ms() - SILENT_MS)
+        .first()
+    )
+
+
 def begin(analysis_id: int) -> Analysis | None:
     """Takes a waiting analysis; None if it does not wait (another process has it)."""
     waiting = Analysis.objects.filter(pk=analysis_id, state=State.WAITING)

@@ -74,8 +74,11 @@ def _who() -> str:
 
 def _analyse(asked: Asked, kept: int | None, progress: Progress) -> Report:
     # Here, so that a process that only reads analyses needs no PySpark.
-    from dashboard.history.spark.analysis import analyse_jobs
-    from dashboard.history.spark.session import session
+    try:
+        from dashboard.history.spark.analysis import analyse_jobs
+        from dashboard.history.spark.session import session
+    except ImportError as error:
+        raise CannotAnalyse(f"the analysis runs on PySpark, which is missing: {error}") from error
 
     place = Place(settings.ARCHIVE, settings.ARCHIVE_OPTIONS)
     job_ids = _job_ids(Archive(place), asked)

@@ -12,6 +12,7 @@ from ninja.openapi.docs import Swagger
 
 from dashboard.accounts.roles import everybody
 from dashboard.api import (
+    analyses,
     audit,
     deliveries,
     exports,
@@ -47,6 +48,7 @@ api.add_router("/me", me.router)
 for of_jobs in (fleet.router, jobs.router, exports.router, incidents.of_job, techniques.router):
     api.add_router("/jobs", of_jobs)
 api.add_router("/incidents", incidents.router)
+api.add_router("/analyses", analyses.router)
 api.add_router("/users", users.router)
 api.add_router("/tokens", tokens.router)
 api.add_router("/audit", audit.router)

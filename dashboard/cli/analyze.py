@@ -52,6 +52,9 @@ def run(argv: list[str]) -> int:
     django.setup()
     from dashboard.analysis.running import Asked
 
+    if options.id is not None:
+        # Beside the server and its worker: they come first.
+        os.nice(10)
     jobs = tuple(job for job in (options.jobs or "").split(",") if job)
     return _run(Asked(start_ms, end_ms, jobs, options.master), options.id, options.json)
 

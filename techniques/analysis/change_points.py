@@ -79,9 +79,8 @@ def without_rhythm(logs: Floats, step_ms: int) -> Floats:
     period = period_ms // step_ms
     rest = logs - _running_median(logs, period)
     rows = -(-len(logs) // period)
-    table = np.full(rows * period, np.nan)
-    table[: len(logs)] = rest
-    table = table.reshape(rows, period)
+    table: Floats = np.full((rows, period), np.nan)
+    table.ravel()[: len(logs)] = rest
     profile = np.zeros(period)
     known = ~np.isnan(table).all(axis=0)
     profile[known] = np.nanmedian(table[:, known], axis=0)

@@ -15,6 +15,8 @@ from techniques.analysis.together import Group, together
 VERSION = 1
 # The most incidents of a job that the report names; all of them are counted.
 MOST_INCIDENTS = 100
+# The most meetings of two jobs that the page draws.
+MOST_MEETINGS = 500
 
 Report = dict[str, Any]
 
@@ -102,7 +104,7 @@ def _together(jobs: Sequence[JobAnalysis], start_ms: int, end_ms: int) -> tuple[
 def _group(group: Group) -> Report:
     told = asdict(group)
     for pair in told["pairs"]:
-        del pair["meetings_ms"]
+        pair["meetings_ms"] = pair["meetings_ms"][:MOST_MEETINGS]
     return told
 
 

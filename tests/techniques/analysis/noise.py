@@ -9,7 +9,7 @@ HOUR_MS, DAY_MS = 3_600_000, 86_400_000
 
 def remembering(random: np.random.Generator, size: int, memory: float, spread: float) -> Floats:
     """Noise in which each value keeps `memory` of the one before (AR(1))."""
-    values = random.normal(size=size) * spread * np.sqrt(1 - memory**2)
+    values: Floats = random.normal(size=size) * spread * np.sqrt(1 - memory**2)
     values[0] = random.normal() * spread
     for at in range(1, size):
         values[at] += memory * values[at - 1]

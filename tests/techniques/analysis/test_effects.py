@@ -42,7 +42,8 @@ def test_the_next_switch_ends_the_hour_of_this_one() -> None:
 
     assert first.p99 is not None
     assert second.p99 is not None
-    assert (first.switch, first.p99.ratio) == (SWITCH, pytest.approx(0.5))
+    assert first.switch == SWITCH
+    assert first.p99.ratio == pytest.approx(0.5)
     assert second.p99.ratio == pytest.approx(8.0)
 
 
