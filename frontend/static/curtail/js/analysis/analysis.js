@@ -6,7 +6,7 @@ import { clock } from "../core/clock.js";
 import { part, setText } from "../core/dom.js";
 import { palette } from "../core/palette.js";
 import { onTheme } from "../core/theme.js";
-import { dateTime, zoneName } from "../core/times.js";
+import { dateTime, dayTime, zoneName } from "../core/times.js";
 import { tried } from "../core/trouble.js";
 import { chosenZone, onZone } from "../core/zone.js";
 import { kindName } from "../incident/kinds.js";
@@ -73,7 +73,7 @@ async function pictures(report, pairs, added, zone) {
   const drawing = await tried(null, () => Plotly);
   if (!drawing) return;
   const colours = palette();
-  const moment = (ms) => dateTime(ms, zone);
+  const moment = (ms) => dayTime(ms, zone);
   const react = (plot, figure) => {
     const { data, layout } = figure(plot.clientWidth);
     return drawing.react(plot, data, layout, CONFIG);
@@ -91,7 +91,6 @@ function changePictures(report, zone, paint) {
   const made = jobs.map((job) => {
     const changes = report.changes.filter((change) => change.job === job.job);
     const figure = document.createElement("figure");
-    figure.style.margin = "0";
     const plot = document.createElement("div");
     plot.className = "figure";
     figure.append(...changes.map((change) => changeHead(change, zone)), plot);
