@@ -80,6 +80,8 @@ def _analyse(asked: Asked, kept: int | None, progress: Progress) -> Report:
     except ImportError as error:
         raise CannotAnalyse(f"the analysis runs on PySpark, which is missing: {error}") from error
 
+    if settings.ARCHIVE is None:
+        raise CannotAnalyse("CURTAIL_ARCHIVE is off: there is no history to analyse")
     place = Place(settings.ARCHIVE, settings.ARCHIVE_OPTIONS)
     job_ids = _job_ids(Archive(place), asked)
 

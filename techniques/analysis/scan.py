@@ -83,9 +83,8 @@ def _usual(series: Floats) -> tuple[Floats, Floats]:
     if not len(series):
         return series, series
     blocks = -(-len(series) // BLOCK_S)
-    table = np.full(blocks * BLOCK_S, np.nan)
-    table[: len(series)] = np.log(series)
-    table = table.reshape(blocks, BLOCK_S)
+    table: Floats = np.full((blocks, BLOCK_S), np.nan)
+    table.ravel()[: len(series)] = np.log(series)
     middles = _median(table)
     around = np.column_stack(
         [_moved(middles, by) for by in range(-NEIGHBOURS, NEIGHBOURS + 1)],

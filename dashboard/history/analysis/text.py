@@ -9,6 +9,8 @@ from dashboard.history.analysis.times import iso
 WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 MOST_ROWS = 20
 
+Rows = list[tuple[str, ...]]
+
 
 def lines(report: Report) -> Iterator[str]:
     jobs = report["jobs"]
@@ -39,8 +41,8 @@ def _section(title: str, rows: Sequence[Sequence[str]]) -> Iterator[str]:
         yield f"  … and {len(rows) - MOST_ROWS - 1} more (--json has all)"
 
 
-def _changes(report: Report) -> list[tuple[str, ...]]:
-    rows = [("job", "since", "p99 before", "after", "p-value", "changed with it")]
+def _changes(report: Report) -> Rows:
+    rows: Rows = [("job", "since", "p99 before", "after", "p-value", "changed with it")]
     for each in report["changes"]:
         together = ", ".join(_changed(other) for other in each["with"]) or "nothing that we know"
         p99 = (f"{each['before']:.3g} ms", f"{each['after']:.3g} ms")
@@ -56,8 +58,8 @@ def _changed(other: dict[str, Any]) -> str:
     return f"{other['what']} {before} → {after}"
 
 
-def _together(report: Report) -> list[tuple[str, ...]]:
-    rows = [("host", "jobs", "together", "by chance", "p-value", "for example")]
+def _together(report: Report) -> Rows:
+    rows: Rows = [("host", "jobs", "together", "by chance", "p-value", "for example")]
     for group in report["together"]:
         for pair in group["pairs"]:
             rows.append(
@@ -73,8 +75,8 @@ def _together(report: Report) -> list[tuple[str, ...]]:
     return rows
 
 
-def _recurrence(report: Report) -> list[tuple[str, ...]]:
-    rows = [("incidents", "when", "on", "by chance", "p-value")]
+def _recurrence(report: Report) -> Rows:
+    rows: Rows = [("incidents", "when", "on", "by chance", "p-value")]
     for kind, found in report["recurrence"].items():
         for hour in found["hours"]:
             when = f"{hour['place']:02d}:00–{(hour['place'] + 1) % 24:02d}:00"
@@ -89,8 +91,8 @@ def _often(often: dict[str, Any], of: str) -> tuple[str, str, str]:
     return share, f"{often['expected']:.1f}", f"{often['p_value']:.2g}"
 
 
-def _added(report: Report) -> list[tuple[str, ...]]:
-    rows = [("job", "kind", "times", "adds to p99", "95 % interval", "share of records")]
+def _added(report: Report) -> Rows:
+    rows: Rows = [("job", "kind", "times", "adds to p99", "95 % interval", "share of records")]
     worst = sorted(report["added"], key=lambda each: -each["added_ms"] * each["records"])
     for each in worst:
         interval = (
@@ -107,8 +109,8 @@ def _added(report: Report) -> list[tuple[str, ...]]:
     return rows
 
 
-def _effects(report: Report) -> list[tuple[str, ...]]:
-    rows = [("job", "technique", "switched", "at", "p99 after / before", "95 % interval")]
+def _effects(report: Report) -> Rows:
+    rows: Rows = [("job", "technique", "switched", "at", "p99 after / before", "95 % interval")]
     for each in report["effects"]:
         switch, p99 = each["switch"], each["p99"]
         known = p99 is not None and p99["low"] is not None
@@ -122,8 +124,8 @@ def _effects(report: Report) -> list[tuple[str, ...]]:
     return rows
 
 
-def _jobs(report: Report) -> list[tuple[str, ...]]:
-    rows = [("job", "raised", "of", "incidents", "looked at closely")]
+def _jobs(report: Report) -> Rows:
+    rows: Rows = [("job", "raised", "of", "incidents", "looked at closely")]
     for job in sorted(report["jobs"], key=lambda each: -each["raised_s"]):
         rows.append(
             (
