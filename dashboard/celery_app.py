@@ -29,6 +29,7 @@ app.conf.update(
     task_routes={
         "dashboard.tasks.look_after_jobs": to_every_worker,
         "dashboard.tasks.steer_job": to_every_worker,
+        "dashboard.tasks.look_after_archive": to_every_worker,
     },
     broker_connection_retry_on_startup=True,
     # The worker waits for Redis as long as it takes; it must not give up at night.
@@ -51,6 +52,11 @@ app.conf.update(
             "task": "dashboard.tasks.deliver_alerts",
             "schedule": 1.0,
             "options": {"expires": 1.0},
+        },
+        "look-after-archive": {
+            "task": "dashboard.tasks.look_after_archive",
+            "schedule": 10.0,
+            "options": {"expires": 10.0},
         },
         "forget-old-records": {
             "task": "dashboard.tasks.forget_old_records",

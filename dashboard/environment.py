@@ -73,12 +73,14 @@ def read(environ: Mapping[str, str] = os.environ) -> Environment:
             environ.get("CURTAIL_ALLOWED_HOSTS") or "localhost,127.0.0.1,[::1]"
         ),
         trusted_origins=_comma_separated(environ.get("CURTAIL_TRUSTED_ORIGINS") or ""),
-        record_retention_days=_days(environ, "CURTAIL_RECORD_RETENTION_DAYS"),
+        record_retention_days=_days(
+            "CURTAIL_RECORD_RETENTION_DAYS", environ.get("CURTAIL_RECORD_RETENTION_DAYS")
+        ),
         techniques=_comma_separated(environ.get("CURTAIL_TECHNIQUES") or ""),
         public_url=public_url(environ.get("CURTAIL_PUBLIC_URL") or ""),
         webhook_allowed_networks=networks(environ.get("CURTAIL_WEBHOOK_ALLOWED_NETWORKS") or ""),
         archive=archive(environ.get("CURTAIL_ARCHIVE") or str(data_dir / "archive")),
-        archive_days=_days(environ, "CURTAIL_ARCHIVE_DAYS"),
+        archive_days=_days("CURTAIL_ARCHIVE_DAYS", environ.get("CURTAIL_ARCHIVE_DAYS")),
         archive_options=options(environ.get("CURTAIL_ARCHIVE_OPTIONS") or ""),
     )
     close_database(found.database)
@@ -182,8 +184,8 @@ def _comma_separated(text: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in text.split(",") if part.strip())
 
 
-def _days(environ: Mapping[str, str], name: str) -> int:
-    text = environ.get(name) or DEFAULT_DAYS
+def _days(name: str, given: str | None) -> int:
+    text = given or DEFAULT_DAYS
     if not text.isascii() or not text.isdigit() or not 1 <= int(text) <= 3650:
         raise EnvironmentFault(f"{name}: {text!r} is not a number of days from 1 to 3650")
     return int(text)

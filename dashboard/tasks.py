@@ -20,6 +20,7 @@ from dashboard.steering.rounds import the_steering
 from dashboard.store import StoreUnavailable, the_store
 from dashboard.web.health import BEAT_LASTS_S
 from dashboard.worker import loop
+from dashboard.worker.archiving import the_archiving
 from dashboard.worker.job_leases import the_leases
 
 log = logging.getLogger(__name__)
@@ -94,6 +95,7 @@ def let_go(**_: object) -> None:
     """Releases this worker's leases, so that others take its jobs before they expire."""
     with suppress(StoreUnavailable):
         loop.run(the_leases().let_go(the_store()))
+    the_archiving().stop()
 
 
 @app.task
@@ -106,6 +108,17 @@ def deliver_alerts() -> None:
 def run_analysis(analysis_id: int) -> None:
     """Starts the process of an analysis that was asked for; does not wait for it."""
     process.start(analysis_id)
+
+
+@app.task
+def look_after_archive() -> None:
+    """Starts the archiver and its upkeep when they are due; the tick does not wait for them."""
+    if settings.ARCHIVE is None:
+        return
+    try:
+        the_archiving().tick(the_store())
+    except StoreUnavailable as error:
+        log.warning("the archive cannot be looked after now: %s", error)
 
 
 @app.task

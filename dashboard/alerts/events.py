@@ -14,6 +14,8 @@ class Type(StrEnum):
     TECHNIQUE_APPLIED = "technique.applied"
     TECHNIQUE_REFUSED = "technique.refused"
     COLLECTOR_LOST = "collector.lost"
+    ARCHIVE_FAILED = "archive.failed"
+    ARCHIVE_RESTORED = "archive.restored"
     TEST = "webhook.test"
 
 
@@ -30,7 +32,14 @@ class Severity(StrEnum):
 # The types an endpoint can subscribe to. A test goes only to the endpoint that is tested.
 SUBSCRIBABLE = tuple(each for each in Type if each != Type.TEST)
 # Types that end an event of another type with the same noun (incident.opened → resolved).
-ENDINGS = frozenset({Type.INCIDENT_RESOLVED, Type.SLO_RESTORED, Type.TECHNIQUE_APPLIED})
+ENDINGS = frozenset(
+    {
+        Type.INCIDENT_RESOLVED,
+        Type.SLO_RESTORED,
+        Type.TECHNIQUE_APPLIED,
+        Type.ARCHIVE_RESTORED,
+    }
+)
 
 
 @dataclass(frozen=True)

@@ -16,10 +16,31 @@ def publish(event: Event, now_ms: int | None = None) -> None:
     """Call it in the transaction of the change. One query if no endpoint subscribed to it."""
     if not transaction.get_connection().in_atomic_block:
         raise RuntimeError("publish() belongs in the transaction of the change that it tells of")
-    listening = Endpoint.objects.filter(active=True, job__in=["", event.job])
-    wanting = [endpoint for endpoint in listening if wants(endpoint, event)]
+    if wanting := _wanting(event):
+        enqueue(event, wanting, _now_ms(now_ms))
+
+
+@transaction.atomic
+def publish_state(event: Event, now_ms: int | None = None) -> None:
+    """For a state that is looked at again and again: an endpoint is told of its beginning if it
+    knows of none, and of its end if it knows of the beginning."""
+    wanting = [each for each in _wanting(event) if _knows_of(each, event) == event.is_ending]
     if wanting:
-        enqueue(event, wanting, time.time_ns() // 1_000_000 if now_ms is None else now_ms)
+        enqueue(event, wanting, _now_ms(now_ms))
+
+
+def last_told(event: Event) -> AlertEvent | None:
+    """The last event about the same subject that anybody was to be told of."""
+    return AlertEvent.objects.filter(subject=event.subject[:250]).order_by("-pk").first()
+
+
+def _wanting(event: Event) -> list[Endpoint]:
+    listening = Endpoint.objects.filter(active=True, job__in=["", event.job])
+    return [endpoint for endpoint in listening if wants(endpoint, event)]
+
+
+def _now_ms(given_ms: int | None) -> int:
+    return time.time_ns() // 1_000_000 if given_ms is None else given_ms
 
 
 def wants(endpoint: Endpoint, event: Event) -> bool:

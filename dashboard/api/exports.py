@@ -11,9 +11,10 @@ from collectors.formats import keys
 from collectors.formats.wire import Frame
 from dashboard.api.problems import BadInput
 from dashboard.api.ranges import Milliseconds, check
+from dashboard.api.schemas import INCOMPLETE
 from dashboard.series import distribution, windows
 from dashboard.series.export import Shape, lines
-from dashboard.store import the_store
+from dashboard.store import past
 
 router = Router(tags=["jobs"])
 
@@ -35,6 +36,7 @@ class DistributionOut(Schema):
     p999: float | None
     max: float | None
     cdf: list[list[float]]
+    incomplete: str | None = INCOMPLETE
 
 
 @router.get(
@@ -51,9 +53,11 @@ async def job_distribution(
         raise BadInput("which", f"not one of {', '.join(distribution.MOMENTS)}")
     await check(job_id, start_ms, end_ms)
     spread = distribution.Spread(which)
-    async for frames in _pieces(job_id, start_ms, end_ms):
+    incomplete = None
+    async for frames, why in _pieces(job_id, start_ms, end_ms):
         spread.add(frames)
-    return spread.shown()
+        incomplete = why
+    return {**spread.shown(), "incomplete": incomplete}
 
 
 @router.get(
@@ -68,29 +72,34 @@ async def job_distribution(
 async def windows_csv(
     request: HttpRequest, job_id: str, start_ms: Milliseconds, end_ms: Milliseconds
 ) -> StreamingHttpResponse:
-    """CSV with a header, one row per 50 ms window that was received; names include the units."""
+    """CSV with a header, one row per 50 ms window that was received; names include the units.
+
+    If windows may be missing because the archive could not be asked, the header
+    `Curtail-Incomplete` says why."""
     await check(job_id, start_ms, end_ms)
     shape = Shape()
-    async for frames in _pieces(job_id, start_ms, end_ms):
+    incomplete = None
+    async for frames, why in _pieces(job_id, start_ms, end_ms):
         shape = shape.widened(frames)
+        incomplete = why
 
     async def body() -> AsyncIterator[bytes]:
         yield lines([shape.names()])
-        async for frames in _pieces(job_id, start_ms, min(end_ms, shape.end_ms)):
+        async for frames, _ in _pieces(job_id, start_ms, min(end_ms, shape.end_ms)):
             yield lines(shape.rows(frames))
 
     name = _UNFIT_FOR_A_FILE.sub("_", f"{job_id}_{start_ms}_{end_ms}")
-    return StreamingHttpResponse(
-        body(),
-        content_type="text/csv; charset=utf-8",
-        headers={"Content-Disposition": f'attachment; filename="{name}.csv"'},
-    )
+    headers = {"Content-Disposition": f'attachment; filename="{name}.csv"'}
+    if incomplete:
+        headers["Curtail-Incomplete"] = incomplete.replace("\n", " ")
+    return StreamingHttpResponse(body(), content_type="text/csv; charset=utf-8", headers=headers)
 
 
-async def _pieces(job_id: str, start_ms: int, end_ms: int) -> AsyncIterator[list[Frame]]:
-    for at_ms in range(start_ms, end_ms, PIECE_MS):
-        until_ms = min(end_ms, at_ms + PIECE_MS)
-        entries = await the_store().entries(keys.frames(job_id), at_ms, until_ms)
-        frames, _ = windows.read(entries)
-        if frames:
-            yield frames
+async def _pieces(
+    job_id: str, start_ms: int, end_ms: int
+) -> AsyncIterator[tuple[list[Frame], str | None]]:
+    """Frames of the range piece by piece, and why there may be more, if so."""
+    async for kept in past.pieces(keys.frames(job_id), start_ms, end_ms, PIECE_MS):
+        frames, _ = windows.read(kept.entries)
+        if frames or kept.incomplete:
+            yield frames, kept.incomplete

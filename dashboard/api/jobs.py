@@ -10,10 +10,11 @@ from ninja.errors import HttpError
 
 from collectors.formats import keys
 from collectors.formats.metrics import BY_NAME
+from collectors.formats.wire import EXECUTORS, Only
 from dashboard.api.ranges import Milliseconds, check
 from dashboard.api.schemas import ActivitiesOut, ExecutorMetricOut, WindowsOut
 from dashboard.series import activities, windows
-from dashboard.store import Entry, the_store
+from dashboard.store import Entry, past
 
 router = Router(tags=["jobs"])
 
@@ -23,9 +24,10 @@ async def job_windows(
     request: HttpRequest, job_id: str, start_ms: Milliseconds, end_ms: Milliseconds
 ) -> dict[str, Any]:
     await check(job_id, start_ms, end_ms)
-    entries = await the_store().entries(keys.frames(job_id), start_ms, end_ms)
+    kept = await past.entries(keys.frames(job_id), start_ms, end_ms)
     # A quarter of an hour takes a second or more; in a thread it does not stop live pages.
-    return await asyncio.to_thread(_columns, job_id, entries)
+    columns = await asyncio.to_thread(_columns, job_id, kept.entries)
+    return {**columns, "incomplete": kept.incomplete}
 
 
 def _columns(job_id: str, entries: Iterable[Entry]) -> dict[str, Any]:
@@ -39,10 +41,15 @@ async def job_activities(
 ) -> dict[str, Any]:
     await check(job_id, start_ms, end_ms)
     until_ms = end_ms + activities.LONGEST_MS
-    entries = await the_store().entries(keys.activities(job_id), start_ms, until_ms)
-    found, unreadable = activities.read(entries)
+    kept = await past.entries(keys.activities(job_id), start_ms, until_ms)
+    found, unreadable = activities.read(kept.entries)
     inside = activities.overlapping(found, start_ms, end_ms)
-    return {"job": job_id, "items": activities.rows(inside), "unreadable": unreadable}
+    return {
+        "job": job_id,
+        "items": activities.rows(inside),
+        "unreadable": unreadable,
+        "incomplete": kept.incomplete,
+    }
 
 
 @router.get(
@@ -54,5 +61,8 @@ async def executor_metric(
     await check(job_id, start_ms, end_ms)
     if metric not in BY_NAME:
         raise HttpError(404, f"no metric {metric}; there are {', '.join(sorted(BY_NAME))}")
-    frames, _ = windows.read(await the_store().entries(keys.frames(job_id), start_ms, end_ms))
-    return windows.executor_metric(job_id, BY_NAME[metric], frames)
+    kept = await past.entries(keys.frames(job_id), start_ms, end_ms)
+    only = Only(frozenset((EXECUTORS,)), frozenset((BY_NAME[metric].id,)))
+    frames, _ = await asyncio.to_thread(windows.read, kept.entries, only)
+    columns = windows.executor_metric(job_id, BY_NAME[metric], frames)
+    return {**columns, "incomplete": kept.incomplete}

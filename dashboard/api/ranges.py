@@ -8,6 +8,8 @@ from ninja.errors import HttpError
 from dashboard.models import Job
 
 LONGEST_RANGE_MS = 15 * 60 * 1000
+# In steps of an hour: ten thousand rows.
+LONGEST_HISTORY_MS = 400 * 24 * 3600 * 1000
 
 Milliseconds = Annotated[int, Query(ge=0, lt=2**53, description="epoch milliseconds")]
 
@@ -15,6 +17,12 @@ Milliseconds = Annotated[int, Query(ge=0, lt=2**53, description="epoch milliseco
 async def check(job_id: str, start_ms: int, end_ms: int) -> None:
     if not 0 < end_ms - start_ms <= LONGEST_RANGE_MS:
         raise HttpError(400, "end_ms must be after start_ms, by at most 15 minutes")
+    await check_job(job_id)
+
+
+async def check_history(job_id: str, start_ms: int, end_ms: int) -> None:
+    if not 0 < end_ms - start_ms <= LONGEST_HISTORY_MS:
+        raise HttpError(400, "end_ms must be after start_ms, by at most 400 days")
     await check_job(job_id)
 
 

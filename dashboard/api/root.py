@@ -17,6 +17,7 @@ from dashboard.api import (
     deliveries,
     exports,
     fleet,
+    history,
     incidents,
     jobs,
     me,
@@ -45,7 +46,10 @@ api = DocumentedAPI(
     parser=StrictParser(),
 )
 api.add_router("/me", me.router)
-for of_jobs in (fleet.router, jobs.router, exports.router, incidents.of_job, techniques.router):
+for of_jobs in (
+    *(fleet.router, jobs.router, history.router, exports.router),
+    *(incidents.of_job, techniques.router),
+):
     api.add_router("/jobs", of_jobs)
 api.add_router("/incidents", incidents.router)
 api.add_router("/analyses", analyses.router)

@@ -2,10 +2,13 @@
 
 from typing import Any
 
-from ninja import Schema
+from ninja import Field, Schema
 from pydantic import create_model
 
 from dashboard.series import executor_columns
+
+# Why the answer may lack older data, though the job sent them.
+INCOMPLETE: Any = Field(description="why older data may be missing here; null if none is")
 
 
 class PercentilesOut(Schema):
@@ -52,6 +55,7 @@ class ActivitiesOut(Schema):
     job: str
     items: list[ActivityOut]
     unreadable: int
+    incomplete: str | None = INCOMPLETE
 
 
 class CollectorOut(Schema):
@@ -80,6 +84,7 @@ class ExecutorMetricOut(Schema):
     unit: str
     t: list[int]
     executors: dict[str, list[int | None]]
+    incomplete: str | None = INCOMPLETE
 
 
 class StateOut(Schema):
@@ -152,6 +157,7 @@ class _WindowsOut(Schema):
     backlog_rows: list[int | None]
     batches: list[BatchOut]
     collector: CollectorOut
+    incomplete: str | None = INCOMPLETE
 
 
 _EXECUTOR_COLUMNS: dict[str, Any] = {
@@ -159,4 +165,39 @@ _EXECUTOR_COLUMNS: dict[str, Any] = {
 }
 WindowsOut = create_model(
     "WindowsOut", __base__=_WindowsOut, __doc__=_WindowsOut.__doc__, **_EXECUTOR_COLUMNS
+)
+
+
+class RangeOut(Schema):
+    start_ms: int
+    end_ms: int
+
+
+class _HistoryOut(Schema):
+    """Columns of equal length, one row per step of `window_ms`, ascending by `t`.
+
+    Percentiles are of all records of the step, `worst_p99` is the highest p99 of a single 50 ms
+    window. Tasks, CPU, backlog and state are the highest of the step. `windows` is the number of
+    50 ms windows that were received; `missing` are the ranges in which none was."""
+
+    job: str
+    window_ms: int
+    t: list[int]
+    windows: list[int]
+    latency: LatencyOut
+    worst_p99: list[float | None]
+    committed: PercentilesOut
+    tasks: TasksOut
+    batch_count: list[int]
+    longest_batch_ms: list[int | None]
+    rows_in: list[int | None]
+    backlog_rows: list[int | None]
+    state_bytes: list[int | None]
+    state_rows: list[int | None]
+    missing: list[RangeOut]
+    incomplete: str | None = INCOMPLETE
+
+
+HistoryOut = create_model(
+    "HistoryOut", __base__=_HistoryOut, __doc__=_HistoryOut.__doc__, **_EXECUTOR_COLUMNS
 )

@@ -12,6 +12,7 @@ from dashboard.cli.say import say
 VERBS = {
     "demo": "everything on this machine: Redis, server, worker and two example jobs",
     "up": "the server side alone, with REDIS_URL and DATABASE_URL of the environment",
+    "archive": "keeps windows for weeks: moves them from Redis to the archive, on Spark",
     "test": "format, lint, types, import rules and tests",
     "bench": "the benchmarks: what there is, or one of them",
     "analyze": "weeks of archived history: changes, jobs that stall together, what recurs",

@@ -30,11 +30,14 @@ from dashboard.history.rolled_schema import ROLLED, fitted
 from dashboard.history.tables import LAYOUTS, ROLLUPS, TABLE_OF
 
 _ALWAYS = (0, 1 << 62)
+_NO_FRAMES = LAYOUTS[TABLE_OF[Kind.FRAMES]].columns.empty_table()
+_YEAR_10000_MS = 253_402_300_800_000
 
 
 @dataclass(frozen=True)
 class Appended:
-    """`unreadable` of the `entries` are kept, but are nothing that this version can read."""
+    """`unreadable` counts entries that this version cannot read. They are kept all the same,
+    except those whose time is after the year 9999."""
 
     entries: int = 0
     unreadable: int = 0
@@ -93,7 +96,8 @@ class Archive:
                 log.commit(table, [file.added() for file in files], moved, before)
         return Appended(
             entries=sum(len(new) for new in fresh.values()),
-            unreadable=sum(unreadable for _, unreadable in written),
+            unreadable=sum(unreadable for _, unreadable in written)
+            + sum(_undated(entries) for entries in news.values()),
             bytes=sum(file.size_bytes for files, _ in written for file in files),
             files=sum(len(files) for files, _ in written),
         )
@@ -111,9 +115,10 @@ class Archive:
         self, job_id: str, start_ms: int, end_ms: int, columns: Sequence[str]
     ) -> pa.Table:
         """Frames of [start, end), by time, as those of these columns that they have."""
-        table = TABLE_OF[Kind.FRAMES]
-        rows = self._rows(table, {"job": job_id}, start_ms, end_ms, columns)
-        return LAYOUTS[table].columns.empty_table() if rows is None else rows
+        log = self._logs[TABLE_OF[Kind.FRAMES]]
+        with reached(self.place):
+            rows = self._reading.rows(log, Range({"job": job_id}, start_ms, end_ms, columns))
+        return _NO_FRAMES if rows is None else rows
 
     def span_ms(self, stream: Stream) -> tuple[int, int] | None:
         """The times of the oldest and the newest entry that are kept."""
@@ -213,9 +218,14 @@ def _newer(entries: Sequence[Entry], seen_ms: int) -> list[Entry]:
     """By time, each time once (the first wins, as in Redis), without what is archived already."""
     newer: dict[int, Entry] = {}
     for entry in entries:
-        if entry.at_ms > seen_ms:
+        if seen_ms < entry.at_ms < _YEAR_10000_MS:
             newer.setdefault(entry.at_ms, entry)
     return [newer[at_ms] for at_ms in sorted(newer)]
+
+
+def _undated(entries: Sequence[Entry]) -> int:
+    """How many entries have a time of which there is no day. Redis takes them, we cannot."""
+    return sum(entry.at_ms >= _YEAR_10000_MS for entry in entries)
 
 
 _ACTIVITIES_HEAD = bytes((activity.MAGIC, activity.VERSION))

@@ -30,7 +30,7 @@ class Batches:
         row = np.repeat(np.arange(rows), number)
         place = np.arange(len(row)) - (np.cumsum(number) - number)[row]
         at = integers.first[row] + 1 + width * place
-        duration_ms, rows_in = integers.values[at + 2], integers.values[at + 3]
+        duration_ms, rows_in = integers.values(at + 2), integers.values(at + 3)
         longest_ms = np.zeros(rows, np.int64)
         np.maximum.at(longest_ms, row, duration_ms)
         index = bucket_columns.indexes_of(duration_ms * 1000)

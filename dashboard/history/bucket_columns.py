@@ -52,6 +52,8 @@ class Histograms:
 
     def where(self, rows: Flags) -> "Histograms":
         """Empties all rows but these."""
+        if rows.all():
+            return self
         kept = rows[self.row]
         return Histograms(self.rows, self.row[kept], self.index[kept], self.count[kept])
 
@@ -60,6 +62,8 @@ class Histograms:
         return counted(groups, group[self.row], self.index, self.count)
 
     def plus(self, other: "Histograms") -> "Histograms":
+        if not len(other.row) or not len(self.row):
+            return self if len(self.row) else other
         return counted(
             self.rows,
             np.concatenate((self.row, other.row)),
@@ -94,7 +98,7 @@ def read(column: pa.Array | pa.ChunkedArray) -> Histograms:
     first_of_row = np.cumsum(filled) - filled
     place = np.arange(len(row)) - first_of_row[row]
     at = integers.first[row] + 1 + 2 * place
-    steps, count = integers.values[at], integers.values[at + 1]
+    steps, count = integers.values(at), integers.values(at + 1)
     summed = np.cumsum(steps)
     index = summed - (summed - steps)[first_of_row[row]]
     good = np.ones(rows, bool)

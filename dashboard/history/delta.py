@@ -59,9 +59,9 @@ class Log:
             return None
 
     def made(self) -> DeltaTable:
-        """A snapshot of its own, of a new table if there was none."""
+        """A snapshot of its own, of a new table if there was none, and with all our columns."""
         if found := self.opened():
-            return found
+            return self._widened(found)
         # It fails if another archiver makes the table in this moment; if it fails for another
         # reason, opening says which.
         with suppress(CommitFailedError):
@@ -74,6 +74,15 @@ class Log:
                 storage_options=self._options,
             )
         return DeltaTable(self._uri, storage_options=self._options)
+
+    def _widened(self, table: DeltaTable) -> DeltaTable:
+        """Adds columns that the version which made the table did not have."""
+        wanted = Schema.from_arrow(self.layout.schema).fields
+        known = {field.name for field in table.schema().fields}
+        if missing := [field for field in wanted if field.name not in known]:
+            table.alter.add_columns(missing)
+            table.update_incremental()
+        return table
 
     def marks(self, names: Sequence[str]) -> dict[str, int]:
         with self._lock:

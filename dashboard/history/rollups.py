@@ -49,7 +49,7 @@ NEEDED = ("at_ms", "run_id", *(sections.NAMES[tag] for tag in SECTIONS))
 def seconds(frames: Iterable[Frame]) -> pa.Table:
     """Rolls frames up to one row a second, ascending; a second without frames has no row."""
     entries = [Entry(frame.start_ms, wire.encode(frame)) for frame in frames]
-    return seconds_of(sections.cut(sorted(entries)).columns)
+    return seconds_of(sections.cut(sorted(entries)).rows)
 
 
 def seconds_of(columns: pa.Table) -> pa.Table:

@@ -5,7 +5,7 @@ reader takes only the sections that it wants (`collectors.formats.wire`):
 
     sequence    of the frame's head
     run_id      16 bytes of the head; null: `rest` is the whole payload
-    s1 … s19    the sections of known tags
+    s1 … s21    the sections of known tags
     rest        the bytes from the first that a reader of this version would not expect, to the end
 
 The head's window is not kept, since the entry's time says it. Whatever the canonical encoding
@@ -16,6 +16,7 @@ in `rest`: putting a frame together is then only concatenation and cannot be wro
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import pyarrow as pa
 
@@ -23,7 +24,7 @@ from collectors.formats import wire
 from collectors.formats.codec import Writer
 from collectors.formats.keys import Entry
 
-TAGS = tuple(tag for tag in range(1, 20) if tag not in (3, 14))
+TAGS = tuple(tag for tag in range(1, 22) if tag not in (3, 14))
 NAMES = {tag: f"s{tag}" for tag in TAGS}
 
 _KNOWN = frozenset(TAGS)
@@ -90,7 +91,7 @@ def cut(entries: Sequence[Entry]) -> Cut:
 def joined(rows: pa.Table) -> list[Entry]:
     """The entries of these rows, each payload with the very bytes that it was cut from."""
     times = rows["at_ms"].to_pylist()
-    sequences, run_ids = rows["sequence"].to_pylist(), rows["run_id"].to_pylist()
+    sequences, run_ids = _values(rows, "sequence"), _values(rows, "run_id")
     payloads = [
         b""
         if run_id is None
@@ -108,6 +109,11 @@ def joined(rows: pa.Table) -> list[Entry]:
             if rest is not None:
                 payloads[row] += rest
     return [Entry(at_ms, payload) for at_ms, payload in zip(times, payloads, strict=True)]
+
+
+def _values(rows: pa.Table, name: str) -> list[Any]:
+    """A file without a value in a column is without the column."""
+    return rows[name].to_pylist() if name in rows.column_names else [None] * len(rows)
 
 
 def _head(at_ms: int, data: bytes) -> tuple[int, int]:

@@ -19,7 +19,11 @@ TABLE_OF = {Kind.FRAMES: FRAMES, Kind.ACTIVITIES: ACTIVITIES}
 
 # 15 minutes of 50 ms windows.
 ROWS_PER_GROUP = 18_000
-ZSTD_LEVEL = 3
+# 5 % smaller than level 3 for 2 µs more a window; level 9 saves 2 % for 3 µs more.
+ZSTD_LEVEL = 6
+
+_REPEATING = ("run_id", "release", "source")
+_ENCODINGS = {pa.int64(): "DELTA_BINARY_PACKED", pa.binary(): "DELTA_LENGTH_BYTE_ARRAY"}
 
 
 @dataclass(frozen=True)
@@ -39,15 +43,19 @@ class Layout:
         return f"{self.name}/{path}"
 
     def writing(self, names: Sequence[str]) -> Mapping[str, Any]:
-        """What `pyarrow.parquet.ParquetWriter` is told. Binary columns hardly repeat: a dictionary
-        would only be tried and given up. Statistics serve nobody but `at_ms`."""
-        repeating = [name for name in ("run_id", "release") if name in names]
-        rising = [name for name in ("at_ms", "sequence") if name in names]
+        """What `pyarrow.parquet.ParquetWriter` is told. Bytes of sections hardly repeat: a
+        dictionary would only be tried and given up, and their lengths are kept apart from them.
+        Statistics serve nobody but `at_ms`."""
+        encodings = {
+            name: _ENCODINGS[kind]
+            for name, kind in zip(self.columns.names, self.columns.types, strict=True)
+            if name in names and kind in _ENCODINGS and name not in _REPEATING
+        }
         return {
             "compression": "zstd",
             "compression_level": ZSTD_LEVEL,
-            "use_dictionary": repeating,
-            "column_encoding": dict.fromkeys(rising, "DELTA_BINARY_PACKED"),
+            "use_dictionary": [name for name in _REPEATING if name in names],
+            "column_encoding": encodings,
             "write_statistics": ["at_ms"],
             # Overwritten bytes are found when they are read, not when they are believed.
             "write_page_checksum": True,

@@ -10,6 +10,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from deltalake import DeltaTable
+from pyarrow import fs
+
 from dashboard.history import compaction, marks
 from dashboard.history.data_files import DAY_MS, DataFile, day_of
 from dashboard.history.delta import Log, reached
@@ -27,6 +30,9 @@ _ALWAYS = (0, 1 << 62)
 
 @dataclass(frozen=True)
 class Tidied:
+    """How many files were merged, and into how many; how many of old days were dropped from the
+    log; how many that no log names were deleted."""
+
     merged_files: int = 0
     into_files: int = 0
     dropped_files: int = 0
@@ -99,15 +105,22 @@ def _vacuum(place: Place, log: Log, now_ms: int) -> int:
         return 0
     log.commit(table, [], {marks.VACUUM: now_ms}, {marks.VACUUM: last_ms})
     table.update_incremental()
-    deleted = table.vacuum(
+    # It lists files again that it deleted the last time.
+    listed = [log.layout.path(path) for path in _vacuumed(table, dry_run=True)]
+    there = place.filesystem().get_file_info(listed)
+    _vacuumed(table, dry_run=False)
+    if place.is_local:
+        _remove_empty(Path(place.table(log.layout.name)), day_of(now_ms - DAY_MS))
+    return sum(info.type == fs.FileType.File for info in there)
+
+
+def _vacuumed(table: DeltaTable, *, dry_run: bool) -> list[str]:
+    return table.vacuum(
         retention_hours=_UNNAMED_KEPT_HOURS,
-        dry_run=False,
+        dry_run=dry_run,
         enforce_retention_duration=False,
         full=True,
     )
-    if place.is_local:
-        _remove_empty(Path(place.table(log.layout.name)), day_of(now_ms - DAY_MS))
-    return len(deleted)
 
 
 def _remove_empty(root: Path, before_day: str) -> None:

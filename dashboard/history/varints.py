@@ -22,11 +22,12 @@ _LONGEST = Reader.MAX_VARINT_BYTES - 1
 
 @dataclass(frozen=True)
 class Integers:
-    """The integers of each row: `values[first[row] : first[row] + number[row]]`.
+    """Rows of integers: the row's `number[row]` first ones are from place `first[row]` on.
 
     A row that holds anything but whole integers has none."""
 
-    values: Ints
+    data: Bytes
+    last_bytes: Ints
     first: Ints
     number: Ints
 
@@ -34,12 +35,24 @@ class Integers:
         """The integer at a place of each of these rows; 0 where a row is shorter."""
         found = np.zeros(len(rows), np.int64)
         long_enough = self.number[rows] > place
-        found[long_enough] = self.values[self.first[rows[long_enough]] + place]
+        found[long_enough] = self.values(self.first[rows[long_enough]] + place)
         return found
+
+    def values(self, places: Ints) -> Ints:
+        """Decodes these integers, and no other."""
+        last = self.last_bytes[places]
+        start = np.where(places > 0, self.last_bytes[places - 1] + 1, 0)
+        values = (self.data[start] & 0x7F).astype(np.int64)
+        length = last - start
+        for place in range(1, min(int(length.max(initial=0)) + 1, _LONGEST)):
+            longer = np.flatnonzero(length >= place)
+            groups = (self.data[start[longer] + place] & 0x7F).astype(np.int64)
+            values[longer] |= groups << (7 * place)
+        return values
 
 
 def read(data: Bytes, offsets: Ints) -> Integers:
-    """Decodes rows of bytes: row `i` is `data[offsets[i] : offsets[i + 1]]`."""
+    """Finds the integers in rows of bytes: row `i` is `data[offsets[i] : offsets[i + 1]]`."""
     whole = np.ones(len(offsets) - 1, bool)
     filled = np.flatnonzero(offsets[1:] > offsets[:-1])
     ends = offsets[filled + 1] - 1
@@ -50,19 +63,11 @@ def read(data: Bytes, offsets: Ints) -> Integers:
         data[ends[cut_off]] = 0
         whole[filled[cut_off]] = False
     last_bytes = np.flatnonzero(data < 0x80)
-    starts = np.zeros_like(last_bytes)
-    starts[1:] = last_bytes[:-1] + 1
-    lengths = last_bytes - starts + 1
-    values = (data[starts] & 0x7F).astype(np.int64)
-    for place in range(1, min(int(lengths.max(initial=0)), _LONGEST)):
-        longer = np.flatnonzero(lengths > place)
-        groups = (data[starts[longer] + place] & 0x7F).astype(np.int64)
-        values[longer] |= groups << (7 * place)
     first = np.searchsorted(last_bytes, offsets[:-1])
     number = np.searchsorted(last_bytes, offsets[1:]) - first
-    too_long = np.flatnonzero(lengths > _LONGEST)
+    too_long = np.flatnonzero(np.diff(last_bytes, prepend=-1) > _LONGEST)
     whole[np.searchsorted(first, too_long, side="right") - 1] = False
-    return Integers(values, first, np.where(whole, number, 0))
+    return Integers(data, last_bytes, first, np.where(whole, number, 0))
 
 
 def write(values: Ints, number: Ints) -> pa.BinaryArray:

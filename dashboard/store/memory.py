@@ -21,6 +21,7 @@ class MemoryStore:
         self._counters = Counters()
         self._beaten_until_s = 0.0
         self._leases = MemoryLeases()
+        self._leased: dict[str, tuple[str, float]] = {}
         self._looked: dict[str, int] = {}
         self._failures: dict[str, str] = {}
         self._cards: dict[str, tuple[bytes, float]] = {}
@@ -95,6 +96,13 @@ class MemoryStore:
 
     async def let_go(self, owner: str) -> None:
         self._leases.let_go(owner)
+
+    async def lease(self, name: str, owner: str, lasting_ms: int) -> bool:
+        holder, until_s = self._leased.get(name, (owner, 0.0))
+        if holder != owner and time.monotonic() < until_s:
+            return False
+        self._leased[name] = owner, time.monotonic() + lasting_ms / 1000
+        return True
 
     async def tell_looked(self, windows_ms: Mapping[str, int], failures: Mapping[str, str]) -> None:
         self._looked |= windows_ms

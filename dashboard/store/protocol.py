@@ -71,6 +71,9 @@ class Store(Protocol):
     async def let_go(self, owner: str) -> None:
         """Releases the owner's shards, so that others can take them immediately."""
 
+    async def lease(self, name: str, owner: str, lasting_ms: int) -> bool:
+        """Takes or renews a lease for `lasting_ms`; False if another owner has it."""
+
     async def tell_looked(self, windows_ms: Mapping[str, int], failures: Mapping[str, str]) -> None:
         """Records per job the newest window that was examined for incidents, and why its data
         could not be read (empty if it could)."""

@@ -25,6 +25,7 @@ WORKER = "curtail:worker"
 LIMIT = "curtail:limit:"
 OWNERS = "curtail:lease:owners"
 SHARDS = "curtail:lease:shards"
+LEASE = "curtail:lease:of:"
 LOOKED = "curtail:looked"
 FAILURES = "curtail:failures"
 CARDS = "curtail:cards:"
@@ -74,6 +75,15 @@ for at = 1, #held, 2 do
     redis.call('HDEL', KEYS[2], held[at])
   end
 end
+"""
+
+LEASE_OF_ONE = """
+local holder = redis.call('GET', KEYS[1])
+if holder and holder ~= ARGV[1] then
+  return 0
+end
+redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
+return 1
 """
 
 # A job's score is until when its cards are wanted, by the clock of Redis.
@@ -193,6 +203,10 @@ class RedisStore:
 
     async def let_go(self, owner: str) -> None:
         await self._reply(self._client().eval(LET_GO, 2, OWNERS, SHARDS, owner))
+
+    async def lease(self, name: str, owner: str, lasting_ms: int) -> bool:
+        reply = self._client().eval(LEASE_OF_ONE, 1, LEASE + name, owner, str(lasting_ms))
+        return bool(await self._reply(reply))
 
     async def tell_looked(self, windows_ms: Mapping[str, int], failures: Mapping[str, str]) -> None:
         values: Any = dict(windows_ms)

@@ -91,7 +91,8 @@ def stack(**environment: str) -> Iterator[Stack]:
             REDIS_URL=redis.url,
             DATABASE_URL=f"sqlite:///{data_dir}/curtail.sqlite3",
             **programs.same_python(),
-            **environment,
+            # Tests that want the archiver start it themselves: none should meet its JVM by chance.
+            **{"CURTAIL_ARCHIVE": "off", **environment},
         )
         _manage(env, "migrate", "--no-input", "--verbosity", "0")
         said = _manage(env, "ensure_operator", "--username", USERNAME)

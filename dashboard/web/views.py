@@ -13,6 +13,8 @@ from dashboard.models import Analysis, Incident, Job
 from dashboard.web.initial_range import initial_range
 from techniques.detection import RULES
 
+DAY_MS = 24 * 60 * 60 * 1000
+
 
 def jobs(request: HttpRequest) -> HttpResponse:
     return render(request, "jobs.html")
@@ -24,7 +26,8 @@ def job(request: HttpRequest, job_id: str) -> HttpResponse:
     except Job.DoesNotExist:
         raise Http404(f"no job {job_id}") from None
     at = initial_range(request.GET, found.last_seen_ms, snapshots.now())
-    return render(request, "job.html", {"job": found, "opening": at})
+    kept_ms = settings.ARCHIVE_DAYS * DAY_MS if settings.ARCHIVE else 0
+    return render(request, "job.html", {"job": found, "opening": at, "kept_ms": kept_ms})
 
 
 def incidents(request: HttpRequest) -> HttpResponse:

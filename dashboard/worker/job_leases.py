@@ -68,7 +68,12 @@ class Leases:
         return self._since.get(shard(job_id))
 
 
+def owner_name() -> str:
+    """A name for the leases of this process that no other process ever has."""
+    return f"{socket.gethostname()}:{os.getpid()}:{uuid.uuid4().hex[:8]}"
+
+
 @cache
 def the_leases() -> Leases:
     """The leases of this process, created by its first tick: with Celery, after the fork."""
-    return Leases(f"{socket.gethostname()}:{os.getpid()}:{uuid.uuid4().hex[:8]}")
+    return Leases(owner_name())

@@ -6,7 +6,7 @@ own. Records of the slow batches wait. Made up, and the same for the same second
 """
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from redis import Redis
@@ -15,6 +15,7 @@ from collectors.formats import activity, keys, wire
 from collectors.formats.activity import Activity, Kind
 from collectors.formats.announcement import Announcement, to_hash
 from collectors.formats.buckets import Histogram
+from collectors.formats.keys import Entry, Stream
 from collectors.formats.metrics import BY_NAME
 from collectors.formats.samples import ExecutorSample
 from collectors.formats.wire import WINDOW_MS, Frame, OperatorState, TaskCounts
@@ -30,17 +31,28 @@ PHASES = {"latestOffset": 8, "walCommit": 22, "getBatch": 2, "queryPlanning": 36
 
 def plant(redis: Redis, end_ms: int, seconds: int) -> None:
     """The whole seconds before `end_ms`, and the job's heartbeat."""
+    send(redis, entries(end_ms, seconds))
+    beat(redis, end_ms)
+
+
+def send(redis: Redis, streams: Mapping[Stream, Sequence[Entry]]) -> None:
     pipeline = redis.pipeline(transaction=False)
+    for stream, every in streams.items():
+        for at_ms, payload in every:
+            pipeline.xadd(stream.key, {keys.PAYLOAD: payload}, id=f"{at_ms}-0")
+    pipeline.execute()
+
+
+def entries(end_ms: int, seconds: int) -> dict[Stream, list[Entry]]:
+    """What the collector sends of the whole seconds before `end_ms`."""
+    found: dict[Stream, list[Entry]] = {keys.frames(JOB): [], keys.activities(JOB): []}
     for second in range(end_ms // 1000 - seconds, end_ms // 1000):
         ended = list(_activities(second))
-        for place in range(PER_SECOND):
-            frame = _frame(second, place, ended)
-            fields = {keys.PAYLOAD: wire.encode(frame)}
-            pipeline.xadd(keys.frames(JOB).key, fields, id=f"{frame.start_ms}-0")  # type: ignore[arg-type]
-        fields = {keys.PAYLOAD: activity.encode(ended)}
-        pipeline.xadd(keys.activities(JOB).key, fields, id=f"{second * 1000 + 950}-0")  # type: ignore[arg-type]
-    pipeline.execute()
-    beat(redis, end_ms)
+        frames = [_frame(second, place, ended) for place in range(PER_SECOND)]
+        found[keys.frames(JOB)] += [Entry(each.start_ms, wire.encode(each)) for each in frames]
+        ran = Entry(second * 1000 + 950, activity.encode(ended))
+        found[keys.activities(JOB)].append(ran)
+    return found
 
 
 def beat(redis: Redis, now_ms: int) -> None:

@@ -174,14 +174,14 @@ def test_a_garbled_section_costs_no_other_window_its_values(
     bad_ms = (frames[-1].start_ms if frames else START_MS) // 1000 * 1000 + 1000
     alone = encode(frame((bad_ms - START_MS) // 50))
     bad = Entry(bad_ms, alone + bytes((tag, len(garbage))) + garbage)
-    whole = seconds_of(sections.cut([*entries, bad]).columns)
+    whole = seconds_of(sections.cut([*entries, bad]).rows)
     assert len(whole) == len(seconds(frames)) + 1
     assert whole.slice(0, len(whole) - 1).equals(seconds(frames))
 
 
 def test_bytes_that_are_no_frame_are_no_window() -> None:
     entries = [Entry(START_MS, encode(frame(0, (5,)))), Entry(START_MS + 50, b"nothing")]
-    assert seconds_of(sections.cut(entries).columns)["windows"].to_pylist() == [1]
+    assert seconds_of(sections.cut(entries).rows)["windows"].to_pylist() == [1]
 
 
 def test_nothing_is_rolled_up_to_nothing() -> None:

@@ -94,6 +94,16 @@ async def test_jobs_run_while_their_heart_beats_and_they_did_not_end(tried: Trie
     assert list(await tried.store.running(START_MS)) == ["a.runs"]
 
 
+async def test_a_lease_is_its_owners_until_it_expires(tried: Tried) -> None:
+    assert await tried.store.lease("chore", "one", 60_000)
+    assert not await tried.store.lease("chore", "two", 60_000)
+    assert await tried.store.lease("another chore", "two", 60_000)
+    assert await tried.store.lease("chore", "one", 1)
+    while not await tried.store.lease("chore", "two", 60_000):  # noqa: ASYNC110
+        await asyncio.sleep(0.005)
+    assert not await tried.store.lease("chore", "one", 60_000)
+
+
 async def test_a_range_includes_its_start_and_not_its_end(tried: Tried) -> None:
     entries = fill(tried, 10)
     found = await tried.store.entries(FRAMES, entries[2].at_ms, entries[5].at_ms)

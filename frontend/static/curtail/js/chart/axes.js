@@ -1,22 +1,35 @@
 /** Round places for the marks of the axes, with their labels. */
 
 import { count, percent, tick } from "../core/format.js";
-import { clockTime, hourMinute, windowTime } from "../core/times.js";
+import { aheadOfUtcMs, clockTime, dayOrHour, dayOnly, hourMinute, windowTime } from "../core/times.js";
 
+const HOUR_MS = 3.6e6;
+const DAY_MS = 24 * HOUR_MS;
 const TIME_STEPS_MS = [
-  50, 100, 200, 500, 1e3, 2e3, 5e3, 1e4, 1.5e4, 3e4, 6e4, 1.2e5, 3e5, 6e5,
+  50, 100, 200, 500, 1e3, 2e3, 5e3, 1e4, 1.5e4, 3e4, 6e4, 1.2e5, 3e5, 6e5, 9e5, 1.8e6,
+  ...[1, 2, 3, 6, 12].map((hours) => hours * HOUR_MS),
+  ...[1, 2, 5, 7].map((days) => days * DAY_MS),
 ];
 
 /** Marks for twice the range on either side, so that there are some while the user pans. */
 export function timeMarks([startMs, endMs], wanted, zone) {
   const span = endMs - startMs;
   const step = TIME_STEPS_MS.find((ms) => span / ms <= wanted) ?? TIME_STEPS_MS.at(-1);
-  const label = step >= 60_000 ? hourMinute : step >= 1000 ? clockTime : windowTime;
+  const label = labelOf(step);
+  // Hours and days begin where the zone says; the offset may change within a month.
+  const shifted = (at) => (step >= HOUR_MS ? at - aheadOfUtcMs(at, zone) : at);
   const values = [];
   for (let at = Math.ceil((startMs - span) / step) * step; at <= endMs + span; at += step) {
-    values.push(at);
+    values.push(shifted(at));
   }
   return { values, labels: values.map((at) => label(at, zone)) };
+}
+
+function labelOf(step) {
+  if (step >= DAY_MS) return dayOnly;
+  if (step >= HOUR_MS) return dayOrHour;
+  if (step >= 60_000) return hourMinute;
+  return step >= 1000 ? clockTime : windowTime;
 }
 
 /** A latency axis that ends on a round value, so that it does not creep with every redraw. */

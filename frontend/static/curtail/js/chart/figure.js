@@ -86,12 +86,14 @@ function allOf(panel, picture) {
 
 function seriesOf(panel, picture) {
   const { ring, range: [startMs, endMs], hidden, innerPx } = picture;
+  // Steps that follow each other are joined; a step that is missing is a hole.
+  const gapMs = ring.stepped ? 1.5 * ring.windowMs : GAP_MS;
   // A gap's length more on either side, so that lines run out of the picture.
   const shape = {
-    ...ring.span(startMs - GAP_MS, endMs + GAP_MS),
+    ...ring.span(startMs - gapMs, endMs + gapMs),
     windowMs: ring.windowMs,
     bucketMs: bucketLength(endMs - startMs, Math.min(panel.px > LOW_PX ? BUCKETS : BUCKETS_LOW, innerPx), ring.windowMs),
-    gapMs: GAP_MS,
+    gapMs,
   };
   const all = panel.series(picture);
   const drawn = all

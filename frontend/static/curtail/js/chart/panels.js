@@ -6,7 +6,8 @@
  * windows have for it (ring.js takes them all);
  * or `stems(picture)`: [{key, name, look, items}], intervals as upright lines. One with `lanes`
  * shows single intervals instead once the view is narrow enough (lanes.js); one with `present` is
- * only there where that is true.
+ * only there where that is true. In a far view, of steps of many windows each, there are only those
+ * with `steps`.
  */
 
 import { coresAxis, countAxis, latencyAxis, shareAxis, stemAxis, weightAxis } from "./axes.js";
@@ -28,19 +29,23 @@ export const PANELS = [
     title: "Latency",
     px: 200,
     dotted: true,
-    series: ({ ring, which }) =>
-      PERCENTILES.map((name) => ({
+    steps: true,
+    series: (picture) => [
+      ...PERCENTILES.map((name) => ({
         key: name,
         name: PERCENTILE_NAMES[name],
-        at: (number) => ring.value(latencyColumn(which, name), number),
+        at: (number) => picture.ring.value(latencyColumn(picture.which, name), number),
         read: (value) => text(duration(value)),
         look: { colour: name, width: 1.5 },
       })),
+      ...worstWindow(picture),
+    ],
     axis: ({ low, high }, scale) => latencyAxis(low, high, scale),
     absent: "no records in sight",
   },
   {
     id: "host-cpu",
+    steps: true,
     title: "Host CPU",
     px: 72,
     series: perName("cpu", "host", new Places(), (value) => text(percent(value))),
@@ -49,6 +54,7 @@ export const PANELS = [
   },
   {
     id: "executor-cpu",
+    steps: true,
     title: "CPU per executor, % of one core",
     px: 72,
     series: perName("process_cpu", "executor", new Places(), (value) => text(percent(value))),
@@ -57,6 +63,7 @@ export const PANELS = [
   },
   {
     id: "backlog",
+    steps: true,
     title: "Backlog, rows",
     px: 56,
     series: ({ ring }) => [
@@ -73,6 +80,7 @@ export const PANELS = [
   },
   {
     id: "tasks",
+    steps: true,
     title: "Tasks",
     px: 56,
     series: ({ ring }) =>
@@ -85,6 +93,24 @@ export const PANELS = [
       })),
     axis: countAxis,
     absent: "no task seen",
+  },
+  {
+    id: "longest-batch",
+    title: "Longest micro-batch",
+    px: 56,
+    steps: true,
+    present: ({ ring }) => ring.stepped,
+    series: ({ ring }) => [
+      {
+        key: "longest batch",
+        name: "of the step",
+        at: (number) => ring.value("longest_batch_ms", number),
+        read: (value) => text(duration(value)),
+        look: { colour: "ink", width: 1.25 },
+      },
+    ],
+    axis: stemAxis,
+    absent: "none ended in sight",
   },
   {
     id: "pool-queues",
@@ -186,7 +212,21 @@ export const PANELS = [
 
 /** Those of the panels that this picture has: a job without a pool has none of a pool. */
 export function presentIn(picture, panels = PANELS) {
-  return panels.filter(({ present }) => present?.(picture) ?? true);
+  return panels.filter(({ present, steps }) => (!picture.ring.stepped || steps) && (present?.(picture) ?? true));
+}
+
+// The percentiles of an hour hide a bad window; this line does not.
+function worstWindow({ ring, which }) {
+  if (!ring.stepped || which !== "processed") return [];
+  return [
+    {
+      key: "worst p99",
+      name: "worst 50 ms p99",
+      at: (number) => ring.value("worst_p99", number),
+      read: (value) => text(duration(value)),
+      look: { colour: "p99", width: 1, dash: "dot" },
+    },
+  ];
 }
 
 function together(...parts) {

@@ -19,7 +19,7 @@ const LATENCY = ["count", ...PERCENTILES, "max"];
 // A host may have dozens of instances with as many columns each.
 const COMPACT = new Set(["queued", "busy", "executed", "p99", "parked", "signal", "weight"].map((column) => `pool_${column}`));
 // What a WindowBatch holds that is no column, or whose columns are named otherwise here.
-const OTHERWISE = new Set(["t", "latency", "committed", "state", "pools", "batches", "activities"]);
+const OTHERWISE = new Set(["t", "latency", "committed", "state", "pools", "batches", "activities", "missing"]);
 
 export function latencyColumn(which, name) {
   return which === "committed" ? `committed_${name}` : name;
@@ -37,6 +37,11 @@ export class WindowRing {
     // Series that come and go: group → host, executor, operator or instance → {column, newest}
     this.groups = new Map();
     this.pools = new Pools();
+  }
+
+  /** Whether it holds steps of many windows each, as far views do. */
+  get stepped() {
+    return this.windowMs > WINDOW_MS;
   }
 
   get lastMs() {
@@ -75,6 +80,14 @@ export class WindowRing {
     const from = Math.max(oldest, Math.floor(startMs / this.windowMs));
     const to = Math.min(this.newest + 1, Math.ceil(endMs / this.windowMs));
     return { from, to: Math.max(from, to) };
+  }
+
+  /** How many windows of the time range are held. */
+  heldIn(startMs, endMs) {
+    const { from, to } = this.span(startMs, endMs);
+    let held = 0;
+    for (let number = from; number < to; number += 1) held += this.held[number % this.capacity];
+    return held;
   }
 
   /** Whether the time is one that this ring may hold, held or not. */

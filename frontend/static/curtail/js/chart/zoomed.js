@@ -125,7 +125,7 @@ export class Zoomed {
     const here = JSON.stringify([shown.range, this.panels.map(({ id }) => id)]);
     // Keep what is drawn until there is more.
     if (shown.state === "loading" && this.#drawn === here) return;
-    const empty = shown.state === "there" && !holds(shown.ring, shown.range);
+    const empty = shown.state === "there" && !shown.ring.heldIn(...shown.range);
     const gone = empty && shown.range[0] <= this.chosen[0] && this.chosen[0] <= shown.range[1];
     part("gone").hidden = !gone;
     part("zoomed").hidden = gone;
@@ -207,14 +207,8 @@ export function around([startMs, endMs]) {
   return [startMs - side(BEFORE_MS), endMs + side(AFTER_MS)];
 }
 
-function holds(ring, [startMs, endMs]) {
-  const { from, to } = ring.span(startMs, endMs);
-  for (let number = from; number < to; number += 1) if (ring.held[number % ring.capacity]) return true;
-  return false;
-}
-
 function whyGone(endMs) {
   return Date.now() - endMs > RETENTION_MS
-    ? "The 50 ms windows of this time are no longer kept: of each job an hour is. What the detector wrote down is below."
+    ? "The 50 ms windows of this time are no longer kept. What the detector wrote down is below."
     : NOT_RECEIVED;
 }

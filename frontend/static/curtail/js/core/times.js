@@ -24,6 +24,22 @@ export function windowTime(ms, zone) {
   return `${clockTime(ms, zone)}.${millis}`;
 }
 
+/** "16 Nov" */
+export function dayOnly(ms, zone) {
+  return formatter("day", DAY, zone).format(ms);
+}
+
+/** "14:00", and at midnight the day that begins */
+export function dayOrHour(ms, zone) {
+  const clock = hourMinute(ms, zone);
+  return clock === "00:00" ? dayOnly(ms, zone) : clock;
+}
+
+/** How far the zone's clocks are ahead of UTC's at that time. */
+export function aheadOfUtcMs(ms, zone) {
+  return zone === "utc" ? 0 : -new Date(ms).getTimezoneOffset() * 60_000;
+}
+
 /** "16 Nov, 14:03:22" */
 export function dayTime(ms, zone) {
   return `${formatter("day", DAY, zone).format(ms)}, ${clockTime(ms, zone)}`;

@@ -4,6 +4,7 @@ import { choice } from "../core/choice.js";
 import { openDialog } from "../core/dialog.js";
 import { part } from "../core/dom.js";
 import { wireKeys } from "./keys.js";
+import { KEPT_MS } from "../chart/ring.js";
 import { remember } from "../core/remember.js";
 import { fromField, toField } from "../core/times.js";
 import { chosenZone } from "../core/zone.js";
@@ -23,7 +24,10 @@ export function wireControls({ scene, look, compare, incidents, changed, savePng
     look.which = chosen;
     changed();
   });
-  const before = () => (compare.ranges ? compare.close() : compare.withBefore(scene.range));
+  const before = () => {
+    if (compare.ranges) compare.close();
+    else if (!part("compare-button").disabled) compare.withBefore(scene.range);
+  };
   const png = part("png");
   const help = () => openDialog(part("help"));
 
@@ -39,8 +43,10 @@ export function wireControls({ scene, look, compare, incidents, changed, savePng
     png.textContent = saved ? "PNG" : "PNG failed";
   });
   span.addEventListener("change", () => {
-    remember("span", span.value);
-    scene.setSpan(Number(span.value));
+    const spanMs = Number(span.value);
+    // A page does not begin with a month.
+    if (spanMs <= KEPT_MS) remember("span", span.value);
+    scene.setSpan(spanMs);
   });
   jump.addEventListener("change", () => {
     const atMs = fromField(jump.value, chosenZone());
@@ -75,8 +81,13 @@ export function wireControls({ scene, look, compare, incidents, changed, savePng
       part("compare-button").setAttribute("aria-pressed", String(compare.ranges !== null));
       showScale(look.scale);
       showWhich(look.which);
-      span.value = String(scene.view.spanMs);
       const [startMs, endMs] = scene.range;
+      const wide = endMs - startMs > KEPT_MS;
+      span.value = String(wide ? spanNear(span, endMs - startMs) : scene.view.spanMs);
+      for (const option of span.options) option.disabled = Number(option.value) > Math.max(scene.widestMs, KEPT_MS);
+      // These two take single windows, of a quarter of an hour at most.
+      part("compare-button").disabled = wide && compare.ranges === null;
+      part("csv").hidden = wide;
       jump.min = toField(scene.oldestMs, chosenZone());
       jump.max = toField(scene.nowMs(), chosenZone());
       // Do not overwrite a field while the user types into it.
@@ -96,4 +107,10 @@ export function wireControls({ scene, look, compare, incidents, changed, savePng
       }
     },
   };
+}
+
+/** The span to choose from that is nearest to that of the view. */
+function spanNear({ options }, spanMs) {
+  const spans = [...options].map(({ value }) => Number(value)).filter((ms) => ms > KEPT_MS);
+  return spans.reduce((one, other) => (Math.abs(Math.log(other / spanMs)) < Math.abs(Math.log(one / spanMs)) ? other : one));
 }

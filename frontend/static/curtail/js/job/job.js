@@ -17,13 +17,14 @@ import { PoolSection } from "./poolsection.js";
 import { readings } from "../chart/readout.js";
 import { recall } from "../core/remember.js";
 import { latencyColumn } from "../chart/ring.js";
-import { Scene } from "../chart/scene.js";
+import { RETENTION_MS, Scene } from "../chart/scene.js";
 import { NOT_LOGGED_IN } from "../core/socket.js";
 import { windowNear } from "./stats.js";
+import { Holes, stepsLine } from "./steps.js";
 import { pageStatus, SILENT_AFTER_MS } from "./status.js";
 import { Techniques } from "../technique/techniques.js";
 import { onTheme } from "../core/theme.js";
-import { windowTime, zoneName } from "../core/times.js";
+import { dayTime, windowTime, zoneName } from "../core/times.js";
 import { format, parse } from "./urlstate.js";
 import { SPANS_MS } from "../chart/view.js";
 import { chosenZone, onZone } from "../core/zone.js";
@@ -62,7 +63,14 @@ const fetchWindows = async (startMs, endMs) => {
   return { ...windows, activities: items };
 };
 const spanMs = [asked.spanMs, Number(recall("span", SPANS_MS.map(String), "300000"))].find((ms) => SPANS_MS.includes(ms));
-const scene = new Scene(spanMs, { fetchWindows, nowMs: () => feed.serverNowMs(), onChange: changed });
+const fetchSteps = (startMs, endMs) => getJson(apiUrl(`${jobPath}/history?start_ms=${Math.floor(startMs)}&end_ms=${Math.floor(endMs)}`));
+const scene = new Scene(spanMs, {
+  fetchWindows,
+  fetchSteps,
+  reachMs: Math.max(RETENTION_MS, Number(part("job").dataset.keptMs) || 0),
+  nowMs: () => feed.serverNowMs(),
+  onChange: changed,
+});
 const feed = new Feed({
   socketUrl: socketUrl(jobPath),
   fetchWindows,
@@ -81,6 +89,7 @@ const chart = new Chart(chartRoot, { canvas: part("lines"), plot: part("plot"), 
   onSize: touch,
   onToggle: changed,
 });
+const holes = new Holes(part("holes"));
 const lateness = new Lateness();
 const numbers = new Numbers(part("stats"), part("stats-caption"), ([startMs, endMs]) =>
   scene.pause([startMs - AROUND_MS, endMs + AROUND_MS]),
@@ -179,7 +188,7 @@ function showNumbers(state) {
   const newestMs = ring.lastMs + ring.windowMs;
   const endMs = scene.paused ? Math.min(range[1], newestMs) : newestMs;
   const current = state === "live" || state === "behind";
-  numbers.update(ring, look.which, endMs, current, chosenZone());
+  numbers.update(ring, look.which, range[0], endMs, current, chosenZone());
   pools.update(ring, endMs, current, chosenZone());
 }
 
@@ -187,7 +196,8 @@ function showCursor(atMs, reachMs, series) {
   const { ring } = scene.shown;
   const number = atMs === null ? null : windowNear(ring, atMs, reachMs, latencyColumn(look.which, "p999"));
   const windowMs = number === null ? Math.floor(atMs) : number * ring.windowMs;
-  setText(part("cursor-time"), atMs === null ? "" : `${windowTime(windowMs, chosenZone())} ${zoneName(windowMs, chosenZone())}`);
+  const timeOf = ring.stepped ? dayTime : windowTime;
+  setText(part("cursor-time"), atMs === null ? "" : `${timeOf(windowMs, chosenZone())} ${zoneName(windowMs, chosenZone())}`);
   return atMs === null ? new Map() : readings(series, number, atMs, reachMs);
 }
 
@@ -203,13 +213,20 @@ async function draw() {
   const tookMs = await chart.draw(shown);
   incidents.mark(chart, shown.range);
   controls.bands(chart, shown.range, compare.ranges);
+  holes.show(chart, shown.range, shown.missing ?? []);
+  const line = stepsLine(shown, chosenZone());
+  part("steps").hidden = !line;
+  setText(part("steps"), line);
   part("csv").href = csvUrl(jobPath, shown.range);
   chartRoot.dataset.drawnWindowMs = shown.ring.lastMs;
   chartRoot.dataset.lines = chart.lines;
   chartRoot.dataset.drawMs = tookMs.toFixed(1);
   chartRoot.dataset.drawn = Number(chartRoot.dataset.drawn) + 1;
   chartRoot.toggleAttribute("data-zoomable", chart.listening);
-  const note = { loading: "Loading windows…", failed: "These windows could not be loaded. Trying again.", there: shown.ring.size ? "" : "No windows yet" }[shown.state];
+  chartRoot.dataset.stepMs = shown.ring.windowMs;
+  chartRoot.dataset.inView = scene.past && shown.state === "there" ? shown.ring.heldIn(...shown.range) : "";
+  const nothing = scene.past ? "No data in this range" : "No windows yet";
+  const note = { loading: "Loading windows…", failed: "These windows could not be loaded. Trying again.", there: shown.ring.size ? "" : nothing }[shown.state];
   part("chart-note").hidden = !note;
   setText(part("chart-note"), note);
   plotly();

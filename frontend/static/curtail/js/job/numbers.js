@@ -5,6 +5,7 @@ import { count, duration, NOTHING, percent } from "../core/format.js";
 import { PERCENTILE_NAMES } from "../chart/panels.js";
 import { latencyColumn } from "../chart/ring.js";
 import { busiestHost, rowRate, worst } from "./stats.js";
+import { stepName } from "./steps.js";
 import { clockTime } from "../core/times.js";
 
 export const NUMBERS_MS = 10_000;
@@ -21,21 +22,27 @@ export class Numbers {
     this.#add("cpu", "CPU", onShow);
   }
 
-  /** Over the ten seconds before `endMs`; `current` says whether that is now. */
-  update(ring, which, endMs, current, zone) {
-    const startMs = endMs - NUMBERS_MS;
+  /** Over the ten seconds before `endMs`; `current` says whether that is now. In a far view, over
+   * all of it, which begins with `viewMs`. */
+  update(ring, which, viewMs, endMs, current, zone) {
+    const startMs = ring.stepped ? viewMs : endMs - NUMBERS_MS;
+    const lengthMs = ring.stepped ? ring.windowMs : 0;
     for (const name of LATENCIES) {
       const found = worst(ring, latencyColumn(which, name), startMs, endMs);
-      this.#write(name, duration(found?.value ?? null), "", found && [found.atMs, found.atMs]);
+      this.#write(name, duration(found?.value ?? null), "", found && [found.atMs, found.atMs + lengthMs]);
     }
     const rate = rowRate(ring, startMs, endMs);
     const rows = count(rate);
     this.#write("rows", { value: rows.value, unit: `${rows.unit} rows/s`.trim() }, "", rate !== null && [startMs, endMs]);
     const busiest = busiestHost(ring, startMs, endMs);
     this.#write("cpu", percent(busiest?.value ?? null), busiest?.host ?? "", busiest && [startMs, endMs]);
+    this.root.classList.toggle("past", !current);
+    if (ring.stepped) {
+      setText(this.caption, `Latency, ${which}: worst ${stepName(ring.windowMs)} step in view. Rows: mean over the view; CPU: mean of the steps' highest, of the busiest host.`);
+      return;
+    }
     const when = current ? "the last 10 s" : `the 10 s before ${clockTime(endMs, zone)}`;
     setText(this.caption, `Latency, ${which}: worst 50 ms window of ${when}. Rows and CPU: mean over the same 10 s; CPU of the busiest host.`);
-    this.root.classList.toggle("past", !current);
   }
 
   clear() {
