@@ -14,6 +14,7 @@ from dashboard.accounts.roles import everybody
 from dashboard.api import (
     analyses,
     audit,
+    comparisons,
     deliveries,
     exports,
     fleet,
@@ -51,6 +52,7 @@ for of_jobs in (
     *(incidents.of_job, techniques.router),
 ):
     api.add_router("/jobs", of_jobs)
+api.add_router("/jobs", comparisons.router)
 api.add_router("/incidents", incidents.router)
 api.add_router("/analyses", analyses.router)
 api.add_router("/users", users.router)
