@@ -79,7 +79,8 @@ def test_pictures_escape_what_a_jobs_name_may_hold(blank: Page) -> None:
 
     figure = run(blank, "analysis/figures", source, [row])
 
-    assert figure["layout"]["yaxis"]["ticktext"] == ["gc_shadow · &lt;b>shop&lt;/b>"]
+    texts = [each["text"] for each in figure["layout"]["annotations"]]
+    assert texts == ["gc_shadow · &lt;b>shop&lt;/b>"]
     assert figure["data"][0]["error_x"]["array"] == [0]
 
 

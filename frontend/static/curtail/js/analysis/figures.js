@@ -3,7 +3,8 @@
 const WEEKDAYS = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
 const HOUR_MS = 3_600_000;
 const ROW_PX = 30;
-const NARROW_PX = 560;
+// A bar and the line above it that says what it is.
+const NAMED_ROW_PX = 44;
 
 function basis(colours, width, height, margin) {
   return {
@@ -132,10 +133,9 @@ export function togetherFigure(pairs, [startMs, endMs], colours, width, moment) 
   };
 }
 
-/** What each kind of incident adds to the p99 of a job: the rows that add most, over all records. */
+/** What each kind of incident adds to the p99 of a job; each bar has its name above it. */
 export function addedFigure(rows, colours, width, kindName) {
   const names = rows.map(({ job, kind }) => escaped(`${kindName(kind)} · ${job}`));
-  const narrow = width < NARROW_PX;
   return {
     data: [
       {
@@ -143,6 +143,7 @@ export function addedFigure(rows, colours, width, kindName) {
         orientation: "h",
         x: rows.map(({ added_ms: ms }) => ms),
         y: rows.map((_, at) => at),
+        width: 0.4,
         marker: { color: colours.p90 },
         error_x: {
           type: "data",
@@ -153,16 +154,16 @@ export function addedFigure(rows, colours, width, kindName) {
           thickness: 1,
           width: 3,
         },
-        text: narrow ? names : undefined,
-        textposition: narrow ? "inside" : undefined,
-        insidetextanchor: "start",
         hovertemplate: rows.map((row, at) => `${names[at]}: +%{x:.3g} ms in ${row.seconds} s<extra></extra>`),
       },
     ],
     layout: {
-      ...basis(colours, width, rows.length * ROW_PX + 60, { l: narrow ? 12 : 260 }),
+      ...basis(colours, width, rows.length * NAMED_ROW_PX + 60, { l: 12 }),
+      annotations: names.map((text, at) => ({
+        text, xref: "paper", x: 0, xanchor: "left", yref: "y", y: at - 0.24, yanchor: "bottom", showarrow: false, font: { color: colours.ink, size: 12 },
+      })),
       xaxis: axis(colours, { rangemode: "tozero", title: titled("added to p99, ms", colours) }),
-      yaxis: axis(colours, { autorange: "reversed", showgrid: false, tickmode: "array", tickvals: rows.map((_, at) => at), ticktext: narrow ? rows.map(() => "") : names }),
+      yaxis: axis(colours, { range: [rows.length - 0.5, -0.8], showgrid: false, showticklabels: false }),
     },
   };
 }
