@@ -10,10 +10,11 @@ from django.conf import settings
 
 from collectors.formats.announcement import Announcement
 from dashboard.alerts.delivery import the_courier
+from dashboard.analysis import process
 from dashboard.celery_app import app
 from dashboard.detection.rounds import the_detection
 from dashboard.fleet import jobs
-from dashboard.models import AlertEvent, Incident, Job, Run, TechniqueDecision
+from dashboard.models import AlertEvent, Analysis, Incident, Job, Run, TechniqueDecision
 from dashboard.slo.rounds import the_judge
 from dashboard.steering.rounds import the_steering
 from dashboard.store import StoreUnavailable, the_store
@@ -104,6 +105,12 @@ def deliver_alerts() -> None:
 
 
 @app.task
+def run_analysis(analysis_id: int) -> None:
+    """Starts the process of an analysis that was asked for; does not wait for it."""
+    process.start(analysis_id)
+
+
+@app.task
 def look_after_archive() -> None:
     """Starts the archiver and its upkeep when they are due; the tick does not wait for them."""
     if settings.ARCHIVE is None:
@@ -123,5 +130,6 @@ def forget_old_records() -> None:
     gone, _ = Job.objects.filter(last_seen_ms__lt=long_ago_ms).delete()
     TechniqueDecision.objects.filter(at_ms__lt=long_ago_ms).delete()
     AlertEvent.objects.filter(at_ms__lt=long_ago_ms).delete()
+    Analysis.objects.filter(asked_ms__lt=long_ago_ms).delete()
     if runs or incidents or gone:
         log.info("forgot %d runs, %d incidents and %d jobs", runs, incidents, gone)

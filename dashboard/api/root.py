@@ -12,7 +12,9 @@ from ninja.openapi.docs import Swagger
 
 from dashboard.accounts.roles import everybody
 from dashboard.api import (
+    analyses,
     audit,
+    comparisons,
     deliveries,
     exports,
     fleet,
@@ -50,7 +52,9 @@ for of_jobs in (
     *(incidents.of_job, techniques.router),
 ):
     api.add_router("/jobs", of_jobs)
+api.add_router("/jobs", comparisons.router)
 api.add_router("/incidents", incidents.router)
+api.add_router("/analyses", analyses.router)
 api.add_router("/users", users.router)
 api.add_router("/tokens", tokens.router)
 api.add_router("/audit", audit.router)

@@ -15,6 +15,7 @@ VERBS = {
     "archive": "keeps windows for weeks: moves them from Redis to the archive, on Spark",
     "test": "format, lint, types, import rules and tests",
     "bench": "the benchmarks: what there is, or one of them",
+    "analyze": "weeks of archived history: changes, jobs that stall together, what recurs",
     "conf": "the options that instrument a job of spark-submit",
 }
 # Exit code for wrong usage; 1 means that the command was tried and failed.

@@ -1,6 +1,7 @@
 """Records that outlive Redis, one noun per file."""
 
 from dashboard.models.alerts import AlertEvent, Attempt, Delivery, Endpoint
+from dashboard.models.analyses import Analysis
 from dashboard.models.audit import AppendOnly, AuditEntry
 from dashboard.models.incidents import Incident
 from dashboard.models.jobs import Job, Run
@@ -18,6 +19,7 @@ from dashboard.models.tokens import Scope, Token
 
 __all__ = [
     "AlertEvent",
+    "Analysis",
     "AppendOnly",
     "Attempt",
     "AuditEntry",

@@ -9,7 +9,7 @@ from dashboard.accounts.roles import Role, role_of
 from dashboard.alerts.events import SUBSCRIBABLE, Severity
 from dashboard.alerts.formats import Format
 from dashboard.fleet import snapshots
-from dashboard.models import Incident, Job
+from dashboard.models import Analysis, Incident, Job
 from dashboard.web.initial_range import initial_range
 from techniques.detection import RULES
 
@@ -42,6 +42,16 @@ def incident(request: HttpRequest, incident_id: int) -> HttpResponse:
     except Incident.DoesNotExist:
         raise Http404(f"no incident {incident_id}") from None
     return render(request, "incident.html", {"incident": found, "job": found.job})
+
+
+def analyses(request: HttpRequest) -> HttpResponse:
+    return render(request, "analyses.html", {"archive": settings.ARCHIVE is not None})
+
+
+def analysis(request: HttpRequest, analysis_id: int) -> HttpResponse:
+    if not Analysis.objects.filter(pk=analysis_id).exists():
+        raise Http404(f"no analysis {analysis_id}")
+    return render(request, "analysis.html", {"analysis_id": analysis_id})
 
 
 def people(request: HttpRequest) -> HttpResponse:

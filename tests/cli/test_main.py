@@ -18,11 +18,11 @@ def test_an_unknown_verb_is_refused_with_the_known_ones(
 ) -> None:
     assert main(["dmeo"]) == 2
     assert capsys.readouterr().err == (
-        "curtail: no such verb: 'dmeo'; there are demo, up, archive, test, bench, conf\n"
+        "curtail: no such verb: 'dmeo'; there are demo, up, archive, test, bench, analyze, conf\n"
     )
 
 
-@pytest.mark.parametrize("verb", ["", "demo", "up", "archive", "bench", "conf", "test"])
+@pytest.mark.parametrize("verb", ["", "demo", "up", "archive", "bench", "conf", "test", "analyze"])
 def test_help_of_every_verb_needs_nothing_but_the_standard_library(verb: str) -> None:
     # -S leaves out site-packages: the front door gives help before anything is installed.
     said = subprocess.run(

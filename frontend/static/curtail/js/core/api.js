@@ -33,6 +33,10 @@ export function incidentUrl(id) {
   return `${document.body.dataset.root}incidents/${id}`;
 }
 
+export function analysisUrl(id) {
+  return `${document.body.dataset.root}analysis/${id}`;
+}
+
 export function toLogin() {
   const here = encodeURIComponent(location.pathname + location.search);
   location.assign(`${document.body.dataset.loginUrl}?next=${here}`);

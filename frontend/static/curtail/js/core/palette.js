@@ -2,7 +2,7 @@
 
 const NAMES = [
   "ground", "ink", "muted", "hairline", "accent", "red",
-  "p50", "p90", "p99", "p999",
+  "p50", "p90", "p99", "p999", "palest",
   "flush", "compaction", "gc",
   "host-1", "host-2", "host-3", "host-4", "host-5", "host-6", "host-7",
 ];

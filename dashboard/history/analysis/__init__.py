@@ -1,0 +1,1 @@
+"""Weeks of archived history, analysed: each job by itself (`job`), then all together (`report`)."""
