@@ -21,7 +21,7 @@ import pyarrow.compute as pc
 from collectors.formats import keys, wire
 from collectors.formats.keys import Entry
 from collectors.formats.wire import Frame
-from dashboard.history import bucket_columns, named_columns, sections, varints
+from dashboard.history import bucket_columns, named_columns, sections, slow_columns, varints
 from dashboard.history.archive import Archive
 from dashboard.history.batch_columns import Batches
 from dashboard.history.bucket_columns import Floats
@@ -40,7 +40,7 @@ from dashboard.history.rolled_schema import ROLLED, STEPS_MS, fitted
 # The sections of a frame that are rolled up.
 SECTIONS = (
     *(wire.LATENCY, wire.BATCHES, wire.BACKLOG, wire.STAMPED),
-    *(wire.TASKS, wire.COMMITTED, wire.EXECUTORS),
+    *(wire.TASKS, wire.COMMITTED, wire.EXECUTORS, wire.STATE_SIZES, wire.LAG),
 )
 # What a reader of frames takes from the archive for `seconds_of`.
 NEEDED = ("at_ms", "run_id", *(sections.NAMES[tag] for tag in SECTIONS))
@@ -90,6 +90,9 @@ def seconds_of(columns: pa.Table) -> pa.Table:
                 "backlog_rows": np.where(backlog.number > 0, backlog.at(every, 0), np.nan),
                 "running": tasks.at(every, 0),
                 "waiting": tasks.at(every, 1),
+                "state_bytes": slow_columns.state_bytes(section(wire.STATE_SIZES)),
+                "state_rows": slow_columns.state_rows(section(wire.STATE_SIZES)),
+                "lag_ms": slow_columns.lag_ms(section(wire.LAG)),
             },
             release=_run_ids(columns["run_id"]),
         ),

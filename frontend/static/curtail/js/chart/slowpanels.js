@@ -22,6 +22,17 @@ function slow(group, panel) {
   return { ...panel, gapMs: GAP_MS, present: ({ ring }) => ring.names(group).length > 0 };
 }
 
+// In a far view each step has one number, the highest of it: of all operators, of the whole job.
+function slowInSteps(group, { column, name, reads, ...panel }) {
+  const inSteps = (ring) => [{ key: `${group} whole`, name, at: (number) => ring.value(column, number), read: reads, look: { colour: "ink", width: 1.25 } }];
+  return {
+    ...slow(group, panel),
+    steps: true,
+    present: ({ ring }) => (ring.stepped ? ring.known(column) : ring.names(group).length > 0),
+    series: (picture) => (picture.ring.stepped ? inSteps(picture.ring) : panel.series(picture)),
+  };
+}
+
 function line(ring, group, name, key, more) {
   return { key: `${group} ${key ?? name}`, name, at: (number) => ring.of(group, key ?? name, number), slow: true, ...more };
 }
@@ -55,8 +66,11 @@ export const MEMORY = [
 ];
 
 export const LAG = [
-  slow("lag", {
+  slowInSteps("lag", {
     id: "lag",
+    column: "lag_ms",
+    name: "highest",
+    reads: read.duration,
     title: "Lag, age",
     px: 56,
     series: ({ ring }) =>
@@ -80,7 +94,10 @@ export const LAG = [
 ];
 
 export const STATE = [
-  slow("state_rows", {
+  slowInSteps("state_rows", {
+    column: "state_rows",
+    name: "all operators",
+    reads: read.count,
     id: "state-rows",
     title: "State, rows",
     px: 56,
@@ -88,7 +105,10 @@ export const STATE = [
     axis: countAxis,
     absent: "no stateful operator",
   }),
-  slow("state_bytes", {
+  slowInSteps("state_bytes", {
+    column: "state_bytes",
+    name: "all operators",
+    reads: read.bytes,
     id: "state-bytes",
     title: "State, size",
     px: 56,
