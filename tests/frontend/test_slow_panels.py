@@ -190,7 +190,8 @@ def test_of_many_partitions_the_furthest_behind_are_drawn(blank: Page) -> None:
 FAR = """
 const { WindowRing } = await import('/static/curtail/js/chart/ring.js');
 const ring = new WindowRing({ windowMs: 60_000, capacity: 100 });
-ring.put({ ...batch([0, 60_000]), state_rows: [5, 9], state_bytes: [null, null], lag_ms: [40, null] });
+const rolled = { state_rows: [5, 9], state_bytes: [null, null], lag_ms: [40, null] };
+ring.put({ ...batch([0, 60_000]), ...rolled });
 """
 
 
