@@ -107,7 +107,8 @@ def coarser(rolled: pa.Table, step_ms: int) -> pa.Table:
     rolled = fitted(rolled).sort_by("at_ms")
 
     def numbers(name: str) -> Floats:
-        return rolled[name].cast(pa.float64()).to_numpy()
+        values: Floats = rolled[name].cast(pa.float64()).to_numpy()
+        return values
 
     return merged(
         step_ms,
@@ -160,4 +161,5 @@ def _run_ids(column: pa.ChunkedArray) -> Texts:
     if isinstance(encoded, pa.ChunkedArray):
         encoded = encoded.combine_chunks()
     names = [str(UUID(bytes=each)) for each in encoded.dictionary.to_pylist()]
-    return np.array(names, object)[encoded.indices.to_numpy()]
+    found: Texts = np.array(names, object)[encoded.indices.to_numpy()]
+    return found

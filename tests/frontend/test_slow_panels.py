@@ -205,4 +205,5 @@ def test_a_far_view_has_the_state_of_all_operators_and_the_highest_lag(blank: Pa
         return m.presentIn({ ring }).filter(({ id }) => /^(lag|state)/.test(id))
           .map(({ id, series }) => [id, ...first(series)]);""",
     )
-    assert found == [["lag", ["highest", 40]], ["state-rows", ["all operators", 5]]]
+    highest = "highest of the step"
+    assert found == [["lag_ms", [highest, 40]], ["state_rows", [highest, 5]]]

@@ -104,11 +104,6 @@ export class WindowRing {
     return this.columns.get(name)?.[number % this.capacity] ?? NaN;
   }
 
-  /** Whether a column has a value somewhere. */
-  known(name) {
-    return this.columns.get(name)?.some((value) => !Number.isNaN(value)) ?? false;
-  }
-
   /** Whether a member of a group has a value somewhere. */
   holds(group, name) {
     return this.groups.get(group)?.has(name) ?? false;

@@ -22,17 +22,6 @@ function slow(group, panel) {
   return { ...panel, gapMs: GAP_MS, present: ({ ring }) => ring.names(group).length > 0 };
 }
 
-// In a far view each step has one number, the highest of it: of all operators, of the whole job.
-function slowInSteps(group, { column, name, reads, ...panel }) {
-  const inSteps = (ring) => [{ key: `${group} whole`, name, at: (number) => ring.value(column, number), read: reads, look: { colour: "ink", width: 1.25 } }];
-  return {
-    ...slow(group, panel),
-    steps: true,
-    present: ({ ring }) => (ring.stepped ? ring.known(column) : ring.names(group).length > 0),
-    series: (picture) => (picture.ring.stepped ? inSteps(picture.ring) : panel.series(picture)),
-  };
-}
-
 function line(ring, group, name, key, more) {
   return { key: `${group} ${key ?? name}`, name, at: (number) => ring.of(group, key ?? name, number), slow: true, ...more };
 }
@@ -66,11 +55,8 @@ export const MEMORY = [
 ];
 
 export const LAG = [
-  slowInSteps("lag", {
+  slow("lag", {
     id: "lag",
-    column: "lag_ms",
-    name: "highest",
-    reads: read.duration,
     title: "Lag, age",
     px: 56,
     series: ({ ring }) =>
@@ -94,10 +80,7 @@ export const LAG = [
 ];
 
 export const STATE = [
-  slowInSteps("state_rows", {
-    column: "state_rows",
-    name: "all operators",
-    reads: read.count,
+  slow("state_rows", {
     id: "state-rows",
     title: "State, rows",
     px: 56,
@@ -105,10 +88,7 @@ export const STATE = [
     axis: countAxis,
     absent: "no stateful operator",
   }),
-  slowInSteps("state_bytes", {
-    column: "state_bytes",
-    name: "all operators",
-    reads: read.bytes,
+  slow("state_bytes", {
     id: "state-bytes",
     title: "State, size",
     px: 56,
