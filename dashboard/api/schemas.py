@@ -221,6 +221,7 @@ class _HistoryOut(Schema):
     backlog_rows: list[int | None]
     state_bytes: list[int | None]
     state_rows: list[int | None]
+    lag_ms: list[int | None]
     missing: list[RangeOut]
     incomplete: str | None = INCOMPLETE
 

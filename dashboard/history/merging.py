@@ -34,7 +34,10 @@ MEASURES = {
 SOURCES = (Source.NONE, Source.BATCH, Source.RECORD)
 
 ADDED = ("windows", "batches", "rows_in")
-HIGHEST = ("longest_batch_ms", "backlog_rows", "running", "waiting", "state_bytes", "state_rows")
+HIGHEST = (
+    *("longest_batch_ms", "backlog_rows", "running", "waiting"),
+    *("state_bytes", "state_rows", "lag_ms"),
+)
 
 Texts = npt.NDArray[np.object_]
 

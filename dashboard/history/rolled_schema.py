@@ -37,8 +37,9 @@ _COLUMNS: dict[str, pa.DataType] = {
     "latency": pa.binary(),  # merged buckets
     "committed": pa.binary(),  # merged buckets
     "release": pa.string(),  # the run id
-    "state_bytes": pa.int64(),
-    "state_rows": pa.int64(),
+    "state_bytes": pa.int64(),  # highest, of all operators
+    "state_rows": pa.int64(),  # highest, of all operators
+    "lag_ms": pa.int64(),  # highest
 }
 
 ROLLED = pa.schema([pa.field(name, kind) for name, kind in _COLUMNS.items()])

@@ -18,11 +18,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from collectors.formats import keys, state_sizes, wire
-from collectors.formats.codec import Garbled, Reader
+from collectors.formats import keys, wire
 from collectors.formats.keys import Entry
 from collectors.formats.wire import Frame
-from dashboard.history import bucket_columns, named_columns, sections, varints
+from dashboard.history import bucket_columns, named_columns, sections, slow_columns, varints
 from dashboard.history.archive import Archive
 from dashboard.history.batch_columns import Batches
 from dashboard.history.bucket_columns import Floats
@@ -41,7 +40,7 @@ from dashboard.history.rolled_schema import ROLLED, STEPS_MS, fitted
 # The sections of a frame that are rolled up.
 SECTIONS = (
     *(wire.LATENCY, wire.BATCHES, wire.BACKLOG, wire.STAMPED),
-    *(wire.TASKS, wire.COMMITTED, wire.EXECUTORS, wire.STATE_SIZES),
+    *(wire.TASKS, wire.COMMITTED, wire.EXECUTORS, wire.STATE_SIZES, wire.LAG),
 )
 # What a reader of frames takes from the archive for `seconds_of`.
 NEEDED = ("at_ms", "run_id", *(sections.NAMES[tag] for tag in SECTIONS))
@@ -91,7 +90,9 @@ def seconds_of(columns: pa.Table) -> pa.Table:
                 "backlog_rows": np.where(backlog.number > 0, backlog.at(every, 0), np.nan),
                 "running": tasks.at(every, 0),
                 "waiting": tasks.at(every, 1),
-                **_state(section(wire.STATE_SIZES)),
+                "state_bytes": slow_columns.state_bytes(section(wire.STATE_SIZES)),
+                "state_rows": slow_columns.state_rows(section(wire.STATE_SIZES)),
+                "lag_ms": slow_columns.lag_ms(section(wire.LAG)),
             },
             release=_run_ids(columns["run_id"]),
         ),
@@ -153,21 +154,6 @@ def roll_up(archive: Archive, job_id: str, until_ms: int) -> None:
 
 # What is rolled up at once, which bounds memory: 72 000 windows or 1 440 to 86 400 rows.
 _PIECE_MS = {1_000: 3_600_000, 60_000: 86_400_000, 3_600_000: 60 * 86_400_000}
-
-
-def _state(section: pa.Array) -> dict[str, Floats]:
-    """Bytes and rows of all operators together; NaN where a frame does not say."""
-    found = {name: np.full(len(section), np.nan) for name in ("state_bytes", "state_rows")}
-    # One frame in twenty says it: these few are decoded one by one.
-    for row in np.flatnonzero(section.is_valid().to_numpy(zero_copy_only=False)):
-        try:
-            sizes = state_sizes.read(Reader(section[int(row)].as_py()))
-        except Garbled:
-            continue
-        found["state_bytes"][row] = sum(each.state_bytes for each in sizes)
-        if rows := [each.rows for each in sizes if each.rows is not None]:
-            found["state_rows"][row] = sum(rows)
-    return found
 
 
 def _run_ids(column: pa.ChunkedArray) -> Texts:

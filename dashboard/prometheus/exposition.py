@@ -15,17 +15,14 @@ from collectors.formats.pulse import Pulse
 from collectors.formats.wire import ExecutorSample, Frame
 from dashboard.fleet.jobs import STALE_AFTER_MS
 from dashboard.prometheus import text
+from dashboard.prometheus.levels import LEVELS, SLOW, Level, Slow
 from dashboard.prometheus.table import (
     COUNTERS,
     GAUGES,
     HISTOGRAMS,
-    LEVELS,
-    SLOW,
     WORDS,
     Histogram,
-    Level,
     Number,
-    Slow,
     Word,
     runs,
 )

@@ -27,7 +27,7 @@ ON_THE_WAY_MS = 10_000
 NEEDED = (
     *("at_ms", "source", "windows", "records", *QUANTILES, "worst_p99_us", "committed"),
     *("batches", "longest_batch_ms", "rows_in", "backlog_rows", "running", "waiting"),
-    *("host_cpu", "process_cpu", "state_bytes", "state_rows"),
+    *("host_cpu", "process_cpu", "state_bytes", "state_rows", "lag_ms"),
 )
 
 _Column = list[float | int | None]
@@ -77,7 +77,10 @@ def columns(job_id: str, steps: Steps, rolled: pa.Table, now_ms: int) -> dict[st
         ).to_pylist(),
         **{
             name: rolled[name].to_pylist()
-            for name in ("longest_batch_ms", "backlog_rows", "state_bytes", "state_rows")
+            for name in (
+                *("longest_batch_ms", "backlog_rows"),
+                *("state_bytes", "state_rows", "lag_ms"),
+            )
         },
         "missing": missing(times.tolist(), steps, now_ms),
     }

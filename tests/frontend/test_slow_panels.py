@@ -185,3 +185,25 @@ def test_of_many_partitions_the_furthest_behind_are_drawn(blank: Page) -> None:
         30,
     )
     assert sorted(found) == list(range(22, 30))
+
+
+FAR = """
+const { WindowRing } = await import('/static/curtail/js/chart/ring.js');
+const ring = new WindowRing({ windowMs: 60_000, capacity: 100 });
+const rolled = { state_rows: [5, 9], state_bytes: [null, null], lag_ms: [40, null] };
+ring.put({ ...batch([0, 60_000]), ...rolled });
+"""
+
+
+def test_a_far_view_has_the_state_of_all_operators_and_the_highest_lag(blank: Page) -> None:
+    found = run(
+        blank,
+        "chart/panels",
+        FAR
+        + """
+        const first = (series) => series({ ring }).map(({ name, at }) => [name, at(0)]);
+        return m.presentIn({ ring }).filter(({ id }) => /^(lag|state)/.test(id))
+          .map(({ id, series }) => [id, ...first(series)]);""",
+    )
+    highest = "highest of the step"
+    assert found == [["lag_ms", [highest, 40]], ["state_rows", [highest, 5]]]

@@ -5,6 +5,7 @@ import { bytes, count, duration, text } from "../core/format.js";
 
 export const STEPS = [
   ofStep("longest_batch_ms", "Longest micro-batch", stemAxis, (value) => text(duration(value))),
+  ofStep("lag_ms", "Lag, age", stemAxis, (value) => text(duration(value))),
   ofStep("state_bytes", "State of all operators, bytes", bytesAxis, (value) => text(bytes(value))),
   ofStep("state_rows", "State of all operators, rows", countAxis, (value) => text(count(value))),
 ];
