@@ -8,6 +8,7 @@ import errno
 import json
 import time
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from hashlib import sha256
 from threading import Lock
@@ -68,15 +69,21 @@ class SetAside:
         )
         with self._lock:
             self._paths = {*(self._paths or ()), path}
-        self._filesystem.create_dir(FOLDER, recursive=True)
-        with self._filesystem.open_output_stream(_record(path)) as out:
-            out.write(json.dumps(asdict(found), indent=1).encode())
+        # Where nothing can be written it is set aside for this process alone, and all else is read.
+        with suppress(OSError):
+            self._filesystem.create_dir(FOLDER, recursive=True)
+            with self._filesystem.open_output_stream(_record(path)) as out:
+                out.write(json.dumps(asdict(found), indent=1).encode())
 
     def records(self) -> list[Damaged]:
         selector = fs.FileSelector(FOLDER, allow_not_found=True)
         found = []
         for info in self._filesystem.get_file_info(selector):
-            with self._filesystem.open_input_stream(info.path) as record:
+            # A record that a full disk cut off is written again when its file is read again.
+            with (
+                suppress(ValueError, TypeError),
+                self._filesystem.open_input_stream(info.path) as record,
+            ):
                 found.append(Damaged(**json.loads(record.readall())))
         return sorted(found, key=lambda each: (each.oldest_ms, each.path))
 

@@ -113,13 +113,13 @@ def read(
     end_ms: int,
     columns: Sequence[str] | None = None,
 ) -> pa.Table:
-    """Reads the rows of [start, end), with the columns that the file has of those asked for."""
+    """Reads the rows of [start, end): their times, and of the columns asked for those it has."""
     with filesystem.open_input_file(layout.path(file.path)) as source:
         parquet = pq.ParquetFile(source, page_checksum_verification=True)
         if parquet.metadata.num_rows != file.rows:
             raise Misread(f"{parquet.metadata.num_rows} rows, the log says {file.rows}")
         names = parquet.schema_arrow.names
-        wanted = [name for name in names if columns is None or name in columns]
+        wanted = [name for name in names if columns is None or name in ("at_ms", *columns)]
         groups = groups_of(parquet.metadata, names.index("at_ms"), start_ms, end_ms)
         rows = parquet.read_row_groups(groups, columns=wanted, use_threads=False)
     times = rows["at_ms"]

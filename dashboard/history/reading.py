@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import pyarrow as pa
 from pyarrow import fs
@@ -41,7 +42,8 @@ class Reading:
                 continue
             if not found:
                 return None
-            return pa.concat_tables(found, promote_options="default").sort_by("at_ms")
+            together = pa.concat_tables(found, promote_options="default")
+            return together if _follow(found) else together.sort_by("at_ms")
 
     def each(
         self, log: Log, files: Sequence[DataFile], wanted: Range
@@ -65,3 +67,10 @@ class Reading:
                 self.aside.add(log.layout, file, error)
             else:
                 yield file, rows
+
+
+def _follow(tables: Sequence[pa.Table]) -> bool:
+    """Whether each begins after the end of the one before, as the files of one stream do."""
+    return all(
+        one["at_ms"][-1].as_py() < other["at_ms"][0].as_py() for one, other in pairwise(tables)
+    )

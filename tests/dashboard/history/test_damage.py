@@ -7,6 +7,7 @@ import pytest
 from collectors.formats import keys
 from dashboard.history.archive import Archive
 from tests.dashboard.history import streams
+from tests.dashboard.history.limits import largest_file
 from tests.dashboard.history.streams import archive, everything
 
 FRAMES = keys.frames("orders.scored")
@@ -101,3 +102,14 @@ def test_a_range_without_the_damaged_file_does_not_find_it(tmp_path: Path) -> No
     frames = streams.frames(200)
     assert kept.entries(FRAMES, frames[100].at_ms, frames[-1].at_ms + 1) == frames[100:]
     assert kept.damaged() == []
+
+
+def test_a_damaged_file_is_set_aside_where_no_record_can_be_written(tmp_path: Path) -> None:
+    kept, paths = three_files(tmp_path)
+    (tmp_path / "archive" / "damaged").mkdir()
+    emptied(paths[0])
+    with largest_file(0):
+        assert everything(kept, FRAMES) == streams.frames(200)[50:]
+    assert everything(kept, FRAMES) == streams.frames(200)[50:]
+    assert everything(archive(tmp_path), FRAMES) == streams.frames(200)[50:]
+    assert len(kept.damaged()) == 1

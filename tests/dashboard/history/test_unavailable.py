@@ -1,6 +1,4 @@
 import random
-import resource
-import signal
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,6 +12,7 @@ from collectors.formats.keys import Entry
 from dashboard.history.archive import Archive, ArchiveUnavailable, Place
 from dashboard.history.delta import Log
 from tests.dashboard.history import streams
+from tests.dashboard.history.limits import largest_file
 from tests.dashboard.history.streams import archive, everything
 
 ACTIVITIES = keys.activities("orders.scored")
@@ -81,19 +80,6 @@ def test_a_full_disk_stops_the_archive_and_leaves_it_readable(tmp_path: Path) ->
         kept = archive(folder)
         streams.append(kept, ACTIVITIES, streams.payloads(3))
         assert_stops_and_goes_on(folder, kept)
-
-
-@contextmanager
-def largest_file(size_bytes: int) -> Iterator[None]:
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    # Without a handler the signal ends the process; ignored, the write fails as on a full disk.
-    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size_bytes, before[1]))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, before)
-        signal.signal(signal.SIGXFSZ, handler)
 
 
 def test_a_file_that_may_not_grow_stops_the_archive_and_leaves_it_readable(tmp_path: Path) -> None:
