@@ -9,10 +9,12 @@ from collectors.formats.asked import Applied, Asked, State
 from collectors.formats.buckets import Histogram
 from collectors.formats.coarse_buckets import COARSE_BUCKETS, Coarse
 from collectors.formats.collector_load import CollectorLoad
+from collectors.formats.lag import Basis, Lag, PartitionLag
 from collectors.formats.latency import Source
 from collectors.formats.pools import InstanceSample, InstanceState, PoolSample, Sent
 from collectors.formats.pulse import Pulse, Recent
 from collectors.formats.slots import ExecutorSlots
+from collectors.formats.state_sizes import StateSize
 from collectors.formats.wire import (
     WINDOW_MS,
     Batch,
@@ -104,6 +106,10 @@ FULL_FRAME = Frame(
     warming_up=True,
     sink="ForeachBatchSink",
     slots=(ExecutorSlots("1", 4), ExecutorSlots("2", 2, leaving=True)),
+    state_sizes=(StateSize(0, "dedupe", 1_000, 4_096, 70_000), StateSize(1, "session", None, 5)),
+    lag=Lag(
+        12_345, Basis.OFFSETS, 12, (PartitionLag("orders-3", 900), PartitionLag("orders-1", 7))
+    ),
 )
 
 ACTIVITIES = (

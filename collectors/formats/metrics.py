@@ -1,4 +1,7 @@
-"""Every number an executor reports per 50 ms window: its id on the wire, its unit, its source.
+"""Every number an executor reports: its id on the wire, its unit, its source.
+
+Each is reported per 50 ms window, but for those that are `seldom`: they change slowly, and are in
+one frame a second.
 
 Ids are for ever: a metric that goes away leaves a hole. The Scala twin is
 `probe/machine/Metrics.scala`; `tests/collectors/formats/test_metrics.py` holds the two
@@ -15,6 +18,7 @@ class Metric:
     unit: str
     meaning: str
     source: str
+    seldom: bool = False
 
 
 METRICS = (
@@ -36,6 +40,71 @@ METRICS = (
     Metric(16, "heap_max_bytes", "bytes", "the heap may grow to", "JVM"),
     Metric(17, "safepoint_us", "µs", "all Java threads held, by what ended here", "JVM counters"),
     Metric(18, "clock_ahead_us", "µs", "the driver's clock less this host's", "RPC round trips"),
+    Metric(
+        19,
+        "container_memory_bytes",
+        "bytes",
+        "memory of the container, with its files' cache",
+        "cgroup memory.current",
+        seldom=True,
+    ),
+    Metric(
+        20,
+        "container_reclaimable_bytes",
+        "bytes",
+        "of that, cached files not used lately",
+        "cgroup memory.stat",
+        seldom=True,
+    ),
+    Metric(
+        21,
+        "container_limit_bytes",
+        "bytes",
+        "memory that the container may have",
+        "cgroup memory.max",
+        seldom=True,
+    ),
+    Metric(
+        22,
+        "process_resident_bytes",
+        "bytes",
+        "memory of the JVM in RAM",
+        "/proc/self/status",
+        seldom=True,
+    ),
+    Metric(
+        23,
+        "rocksdb_cache_bytes",
+        "bytes",
+        "block caches of the state stores",
+        "RocksDB block-cache-usage",
+        seldom=True,
+    ),
+    Metric(
+        24,
+        "rocksdb_pinned_bytes",
+        "bytes",
+        "of that, blocks that cannot be given up",
+        "RocksDB block-cache-pinned-usage",
+        seldom=True,
+    ),
+    Metric(
+        25,
+        "rocksdb_memtables_bytes",
+        "bytes",
+        "memtables of the state stores",
+        "RocksDB cur-size-all-mem-tables",
+        seldom=True,
+    ),
+    Metric(
+        26,
+        "rocksdb_readers_bytes",
+        "bytes",
+        "indexes and filters outside of the caches",
+        "RocksDB estimate-table-readers-mem",
+        seldom=True,
+    ),
 )
 
 BY_NAME = {metric.name: metric for metric in METRICS}
+SELDOM = frozenset(metric.id for metric in METRICS if metric.seldom)

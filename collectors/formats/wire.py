@@ -40,8 +40,11 @@ Integers are LEB128, texts UTF-8 behind their length (`formats.codec`).
     tag 17    sink                       text: what Spark calls the query's sink
     tag 18    slots                      what the scheduler has on each executor (`formats.slots`)
     tag 19    heavy keys                 of `watch_keys`, once a second (`formats.heavy_keys`)
+    tag 20    state sizes                rows and bytes of each operator (`formats.state_sizes`)
+    tag 21    lag                        behind the sources, in time and rows (`formats.lag`)
 
-Tags 17 and 18 hardly ever change: they are in one frame a second (`process.assembly`).
+Tags 17, 18, 20 and 21 change slowly: they are in one frame a second (`process.assembly`), and so
+are those metrics of tag 13 that `formats.metrics` calls seldom.
 Absent sections are empty. Tags 3 and 14 had another meaning once and stay unused. A reader skips
 tags it does not know, so a section can be added without a new version; the version changes when a
 reader of the old one would misread.
@@ -50,15 +53,27 @@ reader of the old one would misread.
 from dataclasses import dataclass, fields
 from uuid import UUID
 
-from collectors.formats import asked, buckets, collector_load, heavy_keys, pools, samples, slots
+from collectors.formats import (
+    asked,
+    buckets,
+    collector_load,
+    heavy_keys,
+    lag,
+    pools,
+    samples,
+    slots,
+    state_sizes,
+)
 from collectors.formats.asked import Asked
 from collectors.formats.buckets import Histogram
 from collectors.formats.codec import Garbled, Reader, Writer
 from collectors.formats.collector_load import CollectorLoad
 from collectors.formats.heavy_keys import WatchedKeys
+from collectors.formats.lag import Lag
 from collectors.formats.pools import PoolSample
 from collectors.formats.samples import ExecutorSample as ExecutorSample
 from collectors.formats.slots import ExecutorSlots
+from collectors.formats.state_sizes import StateSize
 
 MAGIC = 0xC7
 VERSION = 1
@@ -77,6 +92,7 @@ LATENCY, BATCHES = 1, 2
 HEALTH, BACKLOG, STAMPED, STATE, TASKS, TRAFFIC, COMMITTED = range(4, 11)
 COLLECTOR, ASKED, EXECUTORS = range(11, 14)
 WARMING_UP, POOLS, SINK, SLOTS, HEAVY_KEYS = range(15, 20)
+STATE_SIZES, LAG = range(20, 22)
 
 
 class UnknownVersion(Garbled):
@@ -164,6 +180,8 @@ class Frame:
     sink: str = ""
     slots: tuple[ExecutorSlots, ...] = ()
     heavy_keys: tuple[WatchedKeys, ...] = ()
+    state_sizes: tuple[StateSize, ...] = ()
+    lag: Lag | None = None
 
     @property
     def start_ms(self) -> int:
@@ -220,6 +238,12 @@ def encode(frame: Frame) -> bytes:
     if frame.heavy_keys:
         heavy_keys.write(section := Writer(), frame.heavy_keys)
         _section(out, HEAVY_KEYS, section)
+    if frame.state_sizes:
+        state_sizes.write(section := Writer(), frame.state_sizes)
+        _section(out, STATE_SIZES, section)
+    if frame.lag is not None:
+        lag.write(section := Writer(), frame.lag)
+        _section(out, LAG, section)
     return out.bytes()
 
 
@@ -268,6 +292,8 @@ def decode(data: bytes, only: Only | None = None) -> Frame:
         sink=s.text() if (s := sections.get(SINK)) else "",
         slots=slots.read(s) if (s := sections.get(SLOTS)) else (),
         heavy_keys=heavy_keys.read(s) if (s := sections.get(HEAVY_KEYS)) else (),
+        state_sizes=state_sizes.read(s) if (s := sections.get(STATE_SIZES)) else (),
+        lag=lag.read(s) if (s := sections.get(LAG)) else None,
     )
 
 

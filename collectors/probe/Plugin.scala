@@ -93,7 +93,8 @@ private class Executor extends ExecutorPlugin {
   private var sampler: Option[Sampler] = None
   private var tap: Option[StateStoreTap] = None
   private var levers: Option[Levers] = None
-  private val sizes = new StateSizes
+  private val memories = new NativeMemories
+  private val sizes = new StateSizes(memories)
 
   override def init(ctx: PluginContext, extraConf: JMap[String, String]): Unit =
     Guard.quietly("start the sampler") {
@@ -116,7 +117,7 @@ private class Executor extends ExecutorPlugin {
     }
 
   /** The metric sources of every JVM; one that cannot start is left out. */
-  private def sources(): Seq[MetricSource] = Machine.sources()
+  private def sources(): Seq[MetricSource] = Machine.sources() :+ new Seldom(memories)
 
   private def pools(ctx: PluginContext): Option[Pools] = {
     var made: Option[Pools] = None

@@ -17,6 +17,7 @@ from collectors.formats.codec import Garbled
 from collectors.formats.metrics import BY_NAME
 from collectors.formats.parts import Event, EventSource, Losses, Part, TaskLatencies, UsedPool
 from collectors.formats.slots import ExecutorSlots
+from collectors.formats.state_sizes import StateSize
 from collectors.formats.wire import (
     WINDOW_MS,
     Batch,
@@ -36,6 +37,8 @@ from collectors.process.events.scheduling import QueryTasks, Scheduling
 from collectors.process.events.state_store import Finished, Lane, StateStores
 from collectors.process.events.task_messages import ExecutorChange, Tasks, Traffic
 from collectors.process.facts import Facts
+from collectors.process.lag import LagTracker
+from collectors.process.seldom import SeldomMetrics
 from collectors.process.warm_up import WarmUp
 
 CLOCK_AHEAD = BY_NAME["clock_ahead_us"].id
@@ -47,7 +50,7 @@ MOST_WINDOWS_AT_ONCE = 400
 FUTURE_MS = 5_000
 # Limit for one window of one job; more are dropped and counted.
 MOST_ACTIVITIES = 2_000
-# What hardly ever changes (the sink, the executors' slots) is in one frame a second.
+# What changes slowly (the sink, slots, sizes of state, lag, memory) is in one frame a second.
 RARE_EVERY_WINDOWS = 1_000 // WINDOW_MS
 # What only the executor does that has the partition now. Where it was before, Spark keeps the store
 # open for a while, compacts it and uploads its last snapshot; the size of that one is not told.
@@ -91,6 +94,8 @@ class _Job:
     backlog_rows: int | None = None
     stamped: bool = False
     sink: str = ""
+    state_sizes: tuple[StateSize, ...] = ()
+    lag: LagTracker = field(default_factory=LagTracker)
     ended: list[Activity] = field(default_factory=list)
     uncommitted: Uncommitted = field(default_factory=Uncommitted)
     warm_up: WarmUp = field(init=False)
@@ -114,6 +119,7 @@ class Assembler:
         self._scheduling = Scheduling()
         self._slots: dict[str, ExecutorSlots] = {}
         self._heavy_keys = HeavyKeys()
+        self._seldom = SeldomMetrics()
 
     def start(self, running: Running) -> bool:
         """Returns False if the run is already known: a new collector is told of all runs again."""
@@ -140,10 +146,11 @@ class Assembler:
 
     def add_part(self, part: Part, now_ms: int) -> None:
         self._losses[part.executor_id] = part.losses
+        metrics = self._seldom.take(part.executor_id, part.window, part.metrics)
         if self._is_open(part.window, now_ms):
             window = self._window(part.window)
             window.executors[part.executor_id] = ExecutorSample(
-                part.executor_id, part.host, part.metrics
+                part.executor_id, part.host, metrics
             )
             window.pools += part.pools
         else:
@@ -173,6 +180,9 @@ class Assembler:
         if progress.sink:
             job.sink = progress.sink
             self._facts.sink(progress.run_id, progress.sink)
+        if progress.state_sizes:
+            job.state_sizes = progress.state_sizes
+        job.lag.add(progress)
         if progress.batch:
             ended = progress.batch.end_ms // WINDOW_MS
             window = max(self._next_window, min(ended, now_ms // WINDOW_MS))
@@ -194,6 +204,7 @@ class Assembler:
         else:
             self._slots.pop(change.executor_id, None)
             self._stores.forget_executor(change.executor_id)
+            self._seldom.forget(change.executor_id)
 
     def close(
         self, now_ms: int, dropped_frames: int, unreadable_messages: int = 0
@@ -251,7 +262,7 @@ class Assembler:
             run_id=UUID(job.running.run_id),
             latency=merged(window.latencies.get(query_id, ())),
             batches=batches,
-            executors=tuple(window.executors[id_] for id_ in sorted(window.executors)),
+            executors=tuple(self._samples(number, window, with_rare)),
             backlog_rows=job.backlog_rows,
             stamped=job.stamped,
             committed=job.uncommitted.commit(batches),
@@ -259,7 +270,16 @@ class Assembler:
             warming_up=not job.warm_up.is_over(start_ms),
             sink=job.sink if with_rare else "",
             slots=tuple(self._slots.values()) if with_rare else (),
+            state_sizes=job.state_sizes if with_rare else (),
+            lag=job.lag.at(start_ms + WINDOW_MS) if with_rare else None,
         )
+
+    def _samples(self, number: int, window: _Window, with_rare: bool) -> Iterator[ExecutorSample]:
+        for id_ in sorted(window.executors):
+            sample = window.executors[id_]
+            if with_rare and (seldom := self._seldom.of(id_, number)):
+                sample = replace(sample, metrics={**sample.metrics, **seldom})
+            yield sample
 
     def _hold(self, task: TaskLatencies) -> None:
         job = self._jobs.get(task.query_id)

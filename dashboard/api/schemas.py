@@ -142,6 +142,32 @@ class PoolOut(Schema):
     instances: list[PoolInstanceOut]
 
 
+class _SecondsOut(Schema):
+    """What changes slowly, with a time axis `t` of its own: about one row a second.
+
+    Memory is in bytes by executor, `state_rows` and `state_bytes` by operator, whose names are in
+    `operators`. `lag_ms` is the age of the oldest record that was not read, `lag_basis` what it was
+    made from (offsets, event_time, rate or none); `lag_rows` has the rows of the source partitions
+    that are furthest behind, `lag_partitions` how many there are."""
+
+    t: list[int]
+    state_rows: dict[str, list[int | None]]
+    state_bytes: dict[str, list[int | None]]
+    operators: dict[str, str]
+    lag_ms: list[int | None]
+    lag_basis: list[str | None]
+    lag_partitions: list[int | None]
+    lag_rows: dict[str, list[int | None]]
+
+
+_SELDOM_COLUMNS: dict[str, Any] = {
+    column.name: (executor_columns.Values, ...) for column in executor_columns.SELDOM
+}
+SecondsOut = create_model(
+    "SecondsOut", __base__=_SecondsOut, __doc__=_SecondsOut.__doc__, **_SELDOM_COLUMNS
+)
+
+
 class _WindowsOut(Schema):
     """Columns of equal length, one row per 50 ms window, ascending by `t`."""
 
@@ -156,6 +182,7 @@ class _WindowsOut(Schema):
     rows_in: list[int | None]
     backlog_rows: list[int | None]
     batches: list[BatchOut]
+    seconds: SecondsOut  # type: ignore[valid-type]  # its columns come from a table
     collector: CollectorOut
     incomplete: str | None = INCOMPLETE
 

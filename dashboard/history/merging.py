@@ -48,8 +48,8 @@ class Rows:
     latency: Histograms
     worst_p99_us: Floats
     committed: Histograms
-    added: Mapping[str, Floats]
-    highest: Mapping[str, Floats]
+    added: Mapping[str, Ints | Floats]
+    highest: Mapping[str, Ints | Floats]
     release: Texts
 
 
@@ -61,7 +61,7 @@ def merged(step_ms: int, rows: Rows, measured: Callable[[Ints], Iterable[Named]]
         return ROLLED.empty_table()
     steps = rows.at_ms // step_ms
     first = np.flatnonzero(np.diff(steps, prepend=steps[0] - 1))
-    group = np.cumsum(np.diff(steps, prepend=steps[0]) > 0)
+    group: Ints = np.cumsum(np.diff(steps, prepend=steps[0]) > 0, dtype=np.int64)
     source = np.maximum.reduceat(rows.source, first)
     counted = rows.source == source[group]
     latency = rows.latency.where(counted).merged(group, len(first))
@@ -88,7 +88,7 @@ def merged(step_ms: int, rows: Rows, measured: Callable[[Ints], Iterable[Named]]
     return fitted(pa.table(found))
 
 
-def _numbers(values: Floats) -> pa.Array:
+def _numbers(values: Ints | Floats) -> pa.Array:
     """NaN, which stands for *not known* here, is null in a table."""
     return pa.array(values, from_pandas=True)
 

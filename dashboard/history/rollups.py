@@ -18,7 +18,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from collectors.formats import keys, wire
+from collectors.formats import keys, state_sizes, wire
+from collectors.formats.codec import Garbled, Reader
 from collectors.formats.keys import Entry
 from collectors.formats.wire import Frame
 from dashboard.history import bucket_columns, named_columns, sections, varints
@@ -40,7 +41,7 @@ from dashboard.history.rolled_schema import ROLLED, STEPS_MS, fitted
 # The sections of a frame that are rolled up.
 SECTIONS = (
     *(wire.LATENCY, wire.BATCHES, wire.BACKLOG, wire.STAMPED),
-    *(wire.TASKS, wire.COMMITTED, wire.EXECUTORS),
+    *(wire.TASKS, wire.COMMITTED, wire.EXECUTORS, wire.STATE_SIZES),
 )
 # What a reader of frames takes from the archive for `seconds_of`.
 NEEDED = ("at_ms", "run_id", *(sections.NAMES[tag] for tag in SECTIONS))
@@ -90,6 +91,7 @@ def seconds_of(columns: pa.Table) -> pa.Table:
                 "backlog_rows": np.where(backlog.number > 0, backlog.at(every, 0), np.nan),
                 "running": tasks.at(every, 0),
                 "waiting": tasks.at(every, 1),
+                **_state(section(wire.STATE_SIZES)),
             },
             release=_run_ids(columns["run_id"]),
         ),
@@ -104,7 +106,8 @@ def coarser(rolled: pa.Table, step_ms: int) -> pa.Table:
     rolled = fitted(rolled).sort_by("at_ms")
 
     def numbers(name: str) -> Floats:
-        return rolled[name].cast(pa.float64()).to_numpy()
+        values: Floats = rolled[name].cast(pa.float64()).to_numpy()
+        return values
 
     return merged(
         step_ms,
@@ -152,9 +155,25 @@ def roll_up(archive: Archive, job_id: str, until_ms: int) -> None:
 _PIECE_MS = {1_000: 3_600_000, 60_000: 86_400_000, 3_600_000: 60 * 86_400_000}
 
 
+def _state(section: pa.Array) -> dict[str, Floats]:
+    """Bytes and rows of all operators together; NaN where a frame does not say."""
+    found = {name: np.full(len(section), np.nan) for name in ("state_bytes", "state_rows")}
+    # One frame in twenty says it: these few are decoded one by one.
+    for row in np.flatnonzero(section.is_valid().to_numpy(zero_copy_only=False)):
+        try:
+            sizes = state_sizes.read(Reader(section[int(row)].as_py()))
+        except Garbled:
+            continue
+        found["state_bytes"][row] = sum(each.state_bytes for each in sizes)
+        if rows := [each.rows for each in sizes if each.rows is not None]:
+            found["state_rows"][row] = sum(rows)
+    return found
+
+
 def _run_ids(column: pa.ChunkedArray) -> Texts:
     encoded = column.combine_chunks().dictionary_encode()
     if isinstance(encoded, pa.ChunkedArray):
         encoded = encoded.combine_chunks()
     names = [str(UUID(bytes=each)) for each in encoded.dictionary.to_pylist()]
-    return np.array(names, object)[encoded.indices.to_numpy()]
+    found: Texts = np.array(names, object)[encoded.indices.to_numpy()]
+    return found

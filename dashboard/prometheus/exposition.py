@@ -20,10 +20,12 @@ from dashboard.prometheus.table import (
     GAUGES,
     HISTOGRAMS,
     LEVELS,
+    SLOW,
     WORDS,
     Histogram,
     Level,
     Number,
+    Slow,
     Word,
     runs,
 )
@@ -43,14 +45,20 @@ class _Job:
     # Counters stay for a while after a run ended, gauges do not.
     totals: Pulse | None
     executors: tuple[ExecutorSample, ...]
+    # The frame of the last whole second, which has what changes slowly.
+    slow: Frame | None
 
 
 def exposition(
-    announced: Sequence[Announcement], newest: Mapping[str, Frame], now_ms: int
+    announced: Sequence[Announcement],
+    newest: Mapping[str, Frame],
+    slow: Mapping[str, Frame],
+    now_ms: int,
 ) -> bytes:
-    """`newest`: the newest frame by job id; a job without one gets no executor metrics."""
+    """`newest`: the newest frame by job id; a job without one gets no executor metrics. `slow`: the
+    frame of its last whole second."""
     ordered = sorted(announced, key=lambda each: each.job_id)
-    jobs = [_job(each, newest.get(each.job_id), now_ms) for each in ordered]
+    jobs = [_job(each, newest.get(each.job_id), slow.get(each.job_id), now_ms) for each in ordered]
     lines: list[str] = []
     for word in WORDS:
         lines += _words(word, jobs, now_ms)
@@ -63,10 +71,12 @@ def exposition(
         lines += _numbers("gauge", gauge, running)
     for level in LEVELS:
         lines += _levels(level, running)
+    for each in SLOW:
+        lines += _slow(each, running)
     return "".join(lines).encode()
 
 
-def _job(announced: Announcement, newest: Frame | None, now_ms: int) -> _Job:
+def _job(announced: Announcement, newest: Frame | None, slow: Frame | None, now_ms: int) -> _Job:
     # After an outage of Redis the heartbeat is ahead of the frames.
     fresh = newest is not None and now_ms - newest.start_ms < STALE_AFTER_MS
     remembered = now_ms - announced.heartbeat_ms < REMEMBERED_MS
@@ -82,6 +92,7 @@ def _job(announced: Announcement, newest: Frame | None, now_ms: int) -> _Job:
         runs(announced, now_ms),
         announced.pulse if remembered else None,
         newest.executors if newest and fresh else (),
+        slow if fresh else None,
     )
 
 
@@ -108,9 +119,23 @@ def _numbers(kind: str, number: Number, jobs: Sequence[_Job]) -> Iterator[str]:
 
 def _levels(level: Level, jobs: Sequence[_Job]) -> Iterator[str]:
     yield text.head(level.name, "gauge", level.meaning)
-    metric_id = metrics.BY_NAME[level.metric].id
+    metric = metrics.BY_NAME[level.metric]
     for job in jobs:
-        for sample in job.executors:
-            if (value := sample.metrics.get(metric_id)) is not None:
+        for sample in _samples(job, metric.seldom):
+            if (value := sample.metrics.get(metric.id)) is not None:
                 own = text.labels({"executor": sample.executor_id, "host": sample.host})
                 yield text.line(level.name, f"{job.labels},{own}", value / level.one)
+
+
+def _samples(job: _Job, seldom: bool) -> tuple[ExecutorSample, ...]:
+    if not seldom:
+        return job.executors
+    return job.slow.executors if job.slow else ()
+
+
+def _slow(slow: Slow, jobs: Sequence[_Job]) -> Iterator[str]:
+    yield text.head(slow.name, "gauge", slow.meaning)
+    for job in jobs:
+        for own, value in slow.of(job.slow) if job.slow else ():
+            labels = f"{job.labels},{text.labels(own)}" if own else job.labels
+            yield text.line(slow.name, labels, value)

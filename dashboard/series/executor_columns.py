@@ -1,5 +1,7 @@
 """The executor metrics that every answer about windows includes as columns.
 
+`COLUMNS` have a value in every window; `SELDOM` are those of memory, which a frame has once a
+second (`dashboard.series.seconds`).
 The JSON of the API and of the live feed, the API's schema and the CSV are made from this table; on
 the page, the panel that draws the column names it (`frontend/static/curtail/js/chart/panels.js`).
 """
@@ -49,7 +51,8 @@ class ExecutorColumn:
         return {name: [self._value(row.get(name)) for row in rows] for name in names}
 
     def _value(self, told: int | None) -> float | None:
-        return None if told is None else told / self.divisor
+        # A number of bytes stays whole.
+        return told if told is None or self.divisor == 1 else told / self.divisor
 
 
 COLUMNS = (
@@ -62,5 +65,26 @@ COLUMNS = (
 )
 
 
-def columns(frames: Sequence[Frame]) -> dict[str, Values]:
-    return {column.name: column.values(frames) for column in COLUMNS}
+SELDOM = (
+    ExecutorColumn("memory", "container_memory_bytes", "container_memory_bytes", By.EXECUTOR),
+    ExecutorColumn(
+        "reclaimable", "container_reclaimable_bytes", "container_reclaimable_bytes", By.EXECUTOR
+    ),
+    ExecutorColumn("memory_limit", "container_limit_bytes", "container_limit_bytes", By.EXECUTOR),
+    ExecutorColumn("resident", "process_resident_bytes", "process_resident_bytes", By.EXECUTOR),
+    ExecutorColumn("rocksdb_cache", "rocksdb_cache_bytes", "rocksdb_cache_bytes", By.EXECUTOR),
+    ExecutorColumn("rocksdb_pinned", "rocksdb_pinned_bytes", "rocksdb_pinned_bytes", By.EXECUTOR),
+    ExecutorColumn(
+        "rocksdb_memtables", "rocksdb_memtables_bytes", "rocksdb_memtables_bytes", By.EXECUTOR
+    ),
+    ExecutorColumn(
+        "rocksdb_readers", "rocksdb_readers_bytes", "rocksdb_readers_bytes", By.EXECUTOR
+    ),
+)
+SELDOM_IDS = frozenset(BY_NAME[column.metric].id for column in SELDOM)
+
+
+def columns(
+    frames: Sequence[Frame], wanted: Sequence[ExecutorColumn] = COLUMNS
+) -> dict[str, Values]:
+    return {column.name: column.values(frames) for column in wanted}

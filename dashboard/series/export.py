@@ -10,8 +10,8 @@ from typing import Any
 from collectors.formats import latency
 from collectors.formats.latency import Source
 from collectors.formats.wire import Frame
-from dashboard.series import windows
-from dashboard.series.executor_columns import COLUMNS, By, ExecutorColumn
+from dashboard.series import seconds, windows
+from dashboard.series.executor_columns import COLUMNS, SELDOM, By, ExecutorColumn
 
 # The moments at which a record's latency ends, as `windows.columns` names them.
 MOMENTS = ("latency", "committed")
@@ -35,6 +35,9 @@ class Shape:
     operators: frozenset[int] = frozenset()
     # Instances of operator pools: pool, host and instance.
     instances: frozenset[tuple[str, str, str]] = frozenset()
+    # Stateful operators, and source partitions that were among those furthest behind.
+    sized: frozenset[int] = frozenset()
+    partitions: frozenset[str] = frozenset()
     # The end of the last frame: frames that arrive later may have columns missing in the header.
     end_ms: int = 0
 
@@ -47,6 +50,8 @@ class Shape:
             self.executors | {each.executor_id for frame in frames for each in frame.executors},
             self.operators | {each.operator for frame in frames for each in frame.state},
             self.instances | {key for frame in frames for key in _instances(frame)},
+            self.sized | {each.operator for frame in frames for each in frame.state_sizes},
+            self.partitions | {each.partition for f in frames if f.lag for each in f.lag.worst},
             max(self.end_ms, frames[-1].start_ms + 1),
         )
 
@@ -67,6 +72,12 @@ class Shape:
                 for pool, host, instance in sorted(self.instances)
                 for name in POOL_COLUMNS
             ),
+            "lag_ms",
+            "lag_basis",
+            "lag_partitions",
+            *(f"lag_rows/{partition}" for partition in sorted(self.partitions)),
+            *(f"{name}/operator_{operator}" for name, operator in self._sized()),
+            *(f"{column.csv_name}/{name}" for column, name in self._seldom_columns()),
         ]
 
     def rows(self, frames: Sequence[Frame]) -> Iterator[list[Any]]:
@@ -88,13 +99,37 @@ class Shape:
                 for key in sorted(self.instances)
                 for column in POOL_COLUMNS.values()
             ),
+            *self._once_a_second(columns["seconds"], columns["t"]),
         ]
         for start_ms, *values in zip(columns["t"], *cells, strict=True):
             yield [_iso(start_ms), start_ms, self.source, *values]
 
+    def _once_a_second(self, told: dict[str, Any], times_ms: list[int]) -> Iterator[list[Any]]:
+        """The columns that are told once a second, with nothing in the windows between."""
+        places = {at_ms: place for place, at_ms in enumerate(told["t"])}
+        rows = [places.get(at_ms) for at_ms in times_ms]
+
+        def spread(values: Sequence[Any]) -> list[Any]:
+            return [None if not values or row is None else values[row] for row in rows]
+
+        for name in ("lag_ms", "lag_basis", "lag_partitions"):
+            yield spread(told[name])
+        for partition in sorted(self.partitions):
+            yield spread(told["lag_rows"].get(partition, ()))
+        for name, operator in self._sized():
+            yield spread(told[name].get(str(operator), ()))
+        for column, name in self._seldom_columns():
+            yield spread(told[column.name].get(name, ()))
+
     def _executor_columns(self) -> list[tuple[ExecutorColumn, str]]:
         names = {By.HOST: sorted(self.hosts), By.EXECUTOR: sorted(self.executors)}
         return [(column, name) for column in COLUMNS for name in names[column.by]]
+
+    def _seldom_columns(self) -> list[tuple[ExecutorColumn, str]]:
+        return [(column, name) for column in SELDOM for name in sorted(self.executors)]
+
+    def _sized(self) -> list[tuple[str, int]]:
+        return [(name, operator) for operator in sorted(self.sized) for name in seconds.STATE]
 
     def _state(self) -> list[tuple[str, int]]:
         names = ("flushes", "compactions", "l0_files")

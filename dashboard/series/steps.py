@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from dashboard.history import bucket_columns, named_columns
 from dashboard.history.bucket_columns import Floats
@@ -70,12 +71,13 @@ def columns(job_id: str, steps: Steps, rolled: pa.Table, now_ms: int) -> dict[st
         **_by_executor(rolled),
         "tasks": {name: rolled[name].fill_null(0).to_pylist() for name in ("running", "waiting")},
         "batch_count": rolled["batches"].fill_null(0).to_pylist(),
+        # As of a window: without a batch it is not known how many rows came.
+        "rows_in": pc.if_else(
+            pc.greater(rolled["batches"], 0), rolled["rows_in"], None
+        ).to_pylist(),
         **{
             name: rolled[name].to_pylist()
-            for name in (
-                *("rows_in", "longest_batch_ms", "backlog_rows"),
-                *("state_bytes", "state_rows"),
-            )
+            for name in ("longest_batch_ms", "backlog_rows", "state_bytes", "state_rows")
         },
         "missing": missing(times.tolist(), steps, now_ms),
     }

@@ -10,7 +10,7 @@ from collectors.formats.collector_load import CollectorLoad
 from collectors.formats.keys import Entry
 from collectors.formats.latency import Source
 from collectors.formats.wire import WINDOW_MS, Batch, Frame, Health, Only, decode
-from dashboard.series import executor_columns, pool_columns
+from dashboard.series import executor_columns, pool_columns, seconds
 
 QUANTILES = {"p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99, "p999": 0.999, "max": 1.0}
 
@@ -68,6 +68,7 @@ def columns(
         "rows_in": [sum(b.rows_in for b in f.batches) if f.batches else None for f in frames],
         "backlog_rows": [frame.backlog_rows for frame in frames],
         "batches": [_batch(batch) for frame in frames for batch in frame.batches],
+        "seconds": seconds.columns(frames),
         "collector": _collector(frames, unreadable),
     }
 

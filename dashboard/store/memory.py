@@ -53,6 +53,14 @@ class MemoryStore:
     async def newest(self, streams: Sequence[Stream]) -> Mapping[Stream, Entry]:
         return {stream: held[-1] for stream in streams if (held := self._streams.get(stream))}
 
+    async def at(self, times_ms: Mapping[Stream, int]) -> Mapping[Stream, Entry]:
+        return {
+            stream: entry
+            for stream, at_ms in times_ms.items()
+            for entry in self._streams.get(stream, ())
+            if entry.at_ms == at_ms
+        }
+
     async def follow(
         self, after_ms: Mapping[Stream, int], wait_ms: int
     ) -> Mapping[Stream, Sequence[Entry]]:

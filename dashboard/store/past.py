@@ -75,7 +75,8 @@ async def entries(stream: Stream, start_ms: int, end_ms: int) -> Kept:
     held = await the_store().entries(stream, start_ms, end_ms)
     if not may_be_trimmed(start_ms):
         return Kept(held)
-    archived, why = await asked(lambda archive: archive.entries(stream, start_ms, end_ms), [])
+    nothing: list[Entry] = []
+    archived, why = await asked(lambda archive: archive.entries(stream, start_ms, end_ms), nothing)
     return Kept(joined(archived, held), why)
 
 

@@ -30,6 +30,9 @@ class Store(Protocol):
     async def newest(self, streams: Sequence[Stream]) -> Mapping[Stream, Entry]:
         """The newest entry of each, in one round trip; streams without any are left out."""
 
+    async def at(self, times_ms: Mapping[Stream, int]) -> Mapping[Stream, Entry]:
+        """The entry of each at exactly its time, in one round trip; those without are left out."""
+
     async def follow(
         self, after_ms: Mapping[Stream, int], wait_ms: int
     ) -> Mapping[Stream, Sequence[Entry]]:

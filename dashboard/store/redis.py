@@ -145,6 +145,15 @@ class RedisStore:
             stream: _entry(*read[0]) for stream, read in zip(streams, replies, strict=True) if read
         }
 
+    async def at(self, times_ms: Mapping[Stream, int]) -> Mapping[Stream, Entry]:
+        pipeline = self._client().pipeline(transaction=False)
+        for stream, at_ms in times_ms.items():
+            pipeline.xrange(stream.key, at_ms, at_ms, count=1)
+        replies = await self._reply(pipeline.execute())
+        return {
+            stream: _entry(*read[0]) for stream, read in zip(times_ms, replies, strict=True) if read
+        }
+
     async def follow(
         self, after_ms: Mapping[Stream, int], wait_ms: int
     ) -> Mapping[Stream, Sequence[Entry]]:

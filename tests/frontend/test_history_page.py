@@ -39,11 +39,12 @@ class Kept:
 
 
 @pytest.fixture(scope="module")
-def kept(chromium: Browser) -> Iterator[Kept]:
-    with stack(CURTAIL_TECHNIQUES="tests.techniques.echo") as running:
+def kept(chromium: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kept]:
+    folder = str(tmp_path_factory.mktemp("archive"))
+    with stack(CURTAIL_TECHNIQUES="tests.techniques.echo", CURTAIL_ARCHIVE=folder) as running:
         now_ms = time.time_ns() // 60_000_000_000 * MINUTE_MS
         border_ms = now_ms - 61 * MINUTE_MS
-        archive = Archive(Place(str(running.data_dir / "archive")))
+        archive = Archive(Place(folder))
         for end_ms, minutes in (
             (now_ms - 26 * HOUR_MS, 2),
             (now_ms - 5 * HOUR_MS, 2),
@@ -116,8 +117,9 @@ def test_a_day_opens_in_steps_says_so_and_shows_its_holes(kept: Kept) -> None:
     expect(steps).to_contain_text("1 min steps, not 50 ms windows")
     expect(steps).to_contain_text("No data in")
     expect(page.locator(".hole", has_text="no data").first).to_be_visible()
-    expect(page.locator(".panel-head", has_text="Longest micro-batch")).to_be_visible()
+    expect(page.locator(".panel-head", has_text="Backlog")).to_be_visible()
     expect(page.locator(".panel-head", has_text="Compactions")).to_have_count(0)
+    expect(page.get_by_role("button", name="worst 50 ms p99")).to_be_visible()
     expect(page.locator("[data-csv]")).to_be_hidden()
     # A number leads to the windows that it came from.
     page.locator(".stat-p99 button").click()

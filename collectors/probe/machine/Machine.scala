@@ -19,6 +19,8 @@ private[probe] object Machine {
     () => Disks.source(),
     () => Network.source(),
     () => new Heap,
+    () => new Seldom(new ContainerMemory),
+    () => new Seldom(new ResidentMemory),
     () => new Safepoints,
     () => ClockAhead).flatMap(begun)
 

@@ -34,4 +34,12 @@ object Metrics {
   val HeapMax = 16
   val Safepoint = 17
   val ClockAhead = 18
+  val ContainerMemory = 19
+  val ContainerReclaimable = 20
+  val ContainerLimit = 21
+  val ProcessResident = 22
+  val RocksdbCache = 23
+  val RocksdbPinned = 24
+  val RocksdbMemtables = 25
+  val RocksdbReaders = 26
 }

@@ -6,7 +6,7 @@ import scala.collection.mutable
 
 import org.apache.spark.sql.execution.streaming.state.{StateStore, StateStoreProvider}
 import org.apache.spark.sql.execution.streaming.state.StateStoreProviderId
-import org.rocksdb.{Options, RocksDB}
+import org.rocksdb.{Cache, Options, RocksDB}
 
 /** One state store of one run of a query. */
 private[probe] final case class StoreId(
@@ -61,6 +61,9 @@ private[probe] class LoadedStore(val id: StoreId, val provider: StateStoreProvid
   /** The open database, only for comparing identity: it may be closed at any time. */
   def database: AnyRef = Option(wrapper).map(Database.get).orNull
 
+  /** The block cache of its database, only for comparing identity. Call it inside `whileIdle`. */
+  def cache: AnyRef = BlockCache.get(Wrapper.get(provider))
+
   /** The version of the last commit, equal in all stores of a query between two batches. Call it
    *  inside `whileIdle`. */
   def version: Long = Version.getLong(Wrapper.get(provider))
@@ -101,6 +104,7 @@ private object LoadedStore {
   lazy val State: Field = named(MachineClass, "state")
   lazy val Database: Field = ofType(WrapperClass, classOf[RocksDB])
   lazy val ReopenedWith: Field = ofType(WrapperClass, classOf[Options])
+  lazy val BlockCache: Field = ofType(WrapperClass, classOf[Cache])
   lazy val Version: Field = named(WrapperClass, "loadedVersion")
 
   /** Finds a field by type: the compiler renames private members that inner classes use. */

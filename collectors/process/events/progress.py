@@ -7,10 +7,14 @@ from datetime import datetime
 from typing import Any
 
 from collectors.formats.codec import Garbled
+from collectors.formats.state_sizes import StateSize
 from collectors.formats.wire import PHASES, Batch
+from collectors.process.events import offsets
+from collectors.process.events.offsets import PartitionOffsets
 
 # A description may have the whole configuration of a sink in it.
 LONGEST_SINK = 200
+LONGEST_OPERATOR = 40
 
 
 @dataclass(frozen=True)
@@ -26,18 +30,28 @@ class Progress:
     batch: Batch | None
     backlog_rows: int | None
     sink: str = ""
+    # When the micro-batch was planned, which is when `offsets` were true of the sources.
+    planned_ms: int = 0
+    # Of all sources whose offsets count rows.
+    offsets: tuple[PartitionOffsets, ...] = ()
+    newest_event_ms: int | None = None
+    state_sizes: tuple[StateSize, ...] = ()
 
 
 def parse(payload: bytes) -> Progress:
     try:
         event = json.loads(payload)
-        sources = event["sources"]
+        told = [offsets.of_source(at, source) for at, source in enumerate(event["sources"])]
         return Progress(
             query_id=event["id"],
             run_id=event["runId"],
             batch=_batch(event),
-            backlog_rows=_known_sum(map(_rows_behind, sources)),
+            backlog_rows=_known_sum(map(_rows_behind, told)),
             sink=_sink(event.get("sink")),
+            planned_ms=_start_ms(event) + (_natural(event["durationMs"].get("latestOffset")) or 0),
+            offsets=tuple(each for partitions in told for each in partitions or ()),
+            newest_event_ms=_newest_event_ms(event.get("eventTime")),
+            state_sizes=_state_sizes(event.get("stateOperators")),
         )
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise Garbled(f"a progress event without {error}") from error
@@ -50,19 +64,19 @@ def _batch(event: Mapping[str, Any]) -> Batch | None:
         return None
     return Batch(
         batch_id=event["batchId"],
-        start_ms=round(datetime.fromisoformat(event["timestamp"]).timestamp() * 1000),
+        start_ms=_start_ms(event),
         duration_ms=durations_ms["triggerExecution"],
         rows_in=event["numInputRows"],
         phases_ms=tuple(max(0, durations_ms.get(phase, 0)) for phase in PHASES),
     )
 
 
+def _start_ms(event: Mapping[str, Any]) -> int:
+    return round(datetime.fromisoformat(event["timestamp"]).timestamp() * 1000)
+
+
 def _sink(told: Any) -> str:
-    description = told.get("description") if isinstance(told, dict) else None
-    if not isinstance(description, str):
-        return ""
-    # JSON may hold half a surrogate pair, which no frame can.
-    return description[:LONGEST_SINK].encode(errors="replace").decode()
+    return _text(told.get("description") if isinstance(told, dict) else None)[:LONGEST_SINK]
 
 
 def _known_sum(numbers: Iterable[int | None]) -> int | None:
@@ -70,39 +84,45 @@ def _known_sum(numbers: Iterable[int | None]) -> int | None:
     return sum(known) if known else None
 
 
-def _rows_behind(source: Mapping[str, Any]) -> int | None:
-    """Returns the rows that the source has and the batch did not read, or None if unknown.
-
-    Kafka's offsets count rows. For other sources we assume so if offsets advance with the rows.
-    """
-    rows = source.get("numInputRows")
-    moved = _distance(source.get("startOffset"), source.get("endOffset"))
-    if (rows and rows == moved) or str(source.get("description", "")).startswith("Kafka"):
-        return _distance(source.get("endOffset"), source.get("latestOffset"))
-    return None
+def _rows_behind(partitions: tuple[PartitionOffsets, ...] | None) -> int | None:
+    return None if partitions is None else sum(each.behind_rows for each in partitions)
 
 
-def _distance(end: Any, latest: Any) -> int | None:
-    """Returns the distance between two offsets: numbers, or Kafka's topic → partition → number.
-
-    A partition that the batch did not know yet counts with all its rows. Other formats give None.
-    """
-    if _is_number(latest) and _is_number(end):
-        return max(0, int(latest) - int(end))
-    if not isinstance(latest, dict) or not isinstance(end, dict):
-        return None
-    behind = 0
-    for topic, partitions in latest.items():
-        taken = end.get(topic, {})
-        if not isinstance(partitions, dict) or not isinstance(taken, dict):
-            return None
-        for partition, offset in partitions.items():
-            before = taken.get(partition, 0)
-            if not _is_number(offset) or not _is_number(before):
-                return None
-            behind += max(0, offset - before)
-    return behind
+def _newest_event_ms(told: Any) -> int | None:
+    """Reads the newest event time of the batch, which Spark tells if the query has a watermark."""
+    newest = told.get("max") if isinstance(told, dict) else None
+    try:
+        return round(datetime.fromisoformat(newest).timestamp() * 1000) if newest else None
+    except (TypeError, ValueError, OverflowError):
+        return None  # an event time that is no time of this world: a frame goes on without it
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
+def _state_sizes(told: Any) -> tuple[StateSize, ...]:
+    """Reads what Spark tells of its stateful operators; what is odd is left out, the rest stays."""
+    operators = told if isinstance(told, list) else []
+    return tuple(
+        StateSize(
+            operator=number,
+            name=_text(each.get("operatorName"))[:LONGEST_OPERATOR],
+            rows=_natural(each.get("numRowsTotal")),
+            memory_bytes=_natural(each.get("memoryUsedBytes")) or 0,
+            file_bytes=_natural(_custom(each).get("rocksdbSstFileSize")),
+        )
+        for number, each in enumerate(operators)
+        if isinstance(each, dict)
+    )
+
+
+def _custom(operator: Mapping[str, Any]) -> Mapping[str, Any]:
+    found = operator.get("customMetrics")
+    return found if isinstance(found, dict) else {}
+
+
+def _natural(value: Any) -> int | None:
+    is_one = isinstance(value, int) and not isinstance(value, bool) and value >= 0
+    return value if is_one else None
+
+
+def _text(value: Any) -> str:
+    # JSON may hold half a surrogate pair, which no frame can.
+    return value.encode(errors="replace").decode() if isinstance(value, str) else ""

@@ -3,10 +3,12 @@ from dataclasses import replace
 
 from collectors.formats.activity import Kind
 from collectors.formats.buckets import Histogram
+from collectors.formats.lag import Basis, Lag
 from collectors.formats.metrics import BY_NAME
 from collectors.formats.parts import Event, EventSource, Latencies, Losses, Part, UsedPool
 from collectors.formats.pools import InstanceSample, InstanceState, PoolSample, Sent
 from collectors.formats.slots import ExecutorSlots
+from collectors.formats.state_sizes import StateSize
 from collectors.formats.wire import WINDOW_MS, Batch, ExecutorSample, Frame, OperatorState, Shuffled
 from collectors.process.assembly import (
     CLOSES_AFTER_MS,
@@ -16,6 +18,7 @@ from collectors.process.assembly import (
     Assembler,
     Running,
 )
+from collectors.process.events.offsets import PartitionOffsets
 from collectors.process.events.progress import Progress
 from collectors.process.events.task_messages import (
     ExecutorChange,
@@ -31,6 +34,7 @@ from tests.factories import RUN_ID, START_MS
 
 QUERY, RUN, JOB = "query-1", str(RUN_ID), "orders.scored"
 FIRST = START_MS // WINDOW_MS
+RESIDENT = BY_NAME["process_resident_bytes"].id
 
 
 def assembler(*queries: str) -> Assembler:
@@ -250,6 +254,29 @@ def test_the_sink_and_the_executors_slots_are_in_one_frame_a_second() -> None:
     made.add_executor(ExecutorChange("2", False, START_MS + 3_000))
     frames = closed(made, just_closed(4 * RARE_EVERY_WINDOWS))
     assert [frame.slots for frame in frames if frame.slots] == [(ExecutorSlots("1", 4),)]
+
+
+def test_what_changes_slowly_is_in_one_frame_a_second() -> None:
+    made = assembler()
+    sizes = (StateSize(0, "dedupe", 40, 4_096),)
+    offsets = (PartitionOffsets(0, "orders-0", 5, 5),)
+    progress = Progress(
+        QUERY, RUN, None, None, planned_ms=START_MS, offsets=offsets, state_sizes=sizes
+    )
+    made.add_progress(progress, START_MS)
+    for window in range(FIRST, FIRST + 3 * RARE_EVERY_WINDOWS):
+        told = {RESIDENT: 7_000} if window % RARE_EVERY_WINDOWS == 7 else {}
+        sent = replace(part(window), metrics={1: 500, **told})
+        made.add_part(sent, (window + 1) * WINDOW_MS)
+    frames = closed(made, just_closed(3 * RARE_EVERY_WINDOWS))
+    slow = [frame for frame in frames if frame.state_sizes]
+    assert {frame.window % RARE_EVERY_WINDOWS for frame in slow} == {0}
+    assert len(slow) == 3
+    assert {frame.state_sizes for frame in slow} == {sizes}
+    assert [frame.lag for frame in frames if frame.lag] == [Lag(0, Basis.OFFSETS, 1)] * 3
+    memory = {frame.window: frame.executors[0].metrics.get(RESIDENT) for frame in frames}
+    assert {window for window, value in memory.items() if value} <= {each.window for each in slow}
+    assert memory[slow[-1].window] == 7_000
 
 
 def test_a_realizer_is_told_of_the_sink_that_spark_names() -> None:

@@ -4,7 +4,9 @@ from typing import Any
 import pytest
 
 from collectors.formats.codec import Garbled
+from collectors.formats.state_sizes import StateSize
 from collectors.formats.wire import Batch
+from collectors.process.events.offsets import LONGEST_NAME, PartitionOffsets
 from collectors.process.events.progress import LONGEST_SINK, parse
 
 # As Spark 4.3 sends it, shortened.
@@ -111,6 +113,84 @@ def test_a_sink_without_a_description_is_not_known(sink: object) -> None:
 def test_of_a_sink_that_talks_only_the_beginning_is_kept_and_it_fits_into_a_frame() -> None:
     talks = "\ud800" + "x" * 1000
     assert parse(event(sink={"description": talks})).sink == "?" + "x" * (LONGEST_SINK - 1)
+
+
+def test_each_partition_of_a_topic_has_its_offsets() -> None:
+    source = {
+        "description": "KafkaV2[Subscribe[orders]]",
+        "endOffset": {"orders": {"0": 100}},
+        "latestOffset": {"orders": {"0": 130, "2": 7}},
+    }
+    progress = parse(event(sources=[EVENT["sources"][0], source]))
+    assert progress.offsets == (
+        PartitionOffsets(1, "orders-0", 100, 130),
+        PartitionOffsets(1, "orders-2", 0, 7),
+    )
+    # Offsets are from when the batch was planned.
+    assert progress.planned_ms == 1794814200251
+
+
+def test_a_source_of_plain_numbers_is_one_partition_by_its_own_name() -> None:
+    tape = {"description": "Tape[reel 7]", "endOffset": 40, "latestOffset": 55}
+    told = parse(event(sources=[{**tape, "startOffset": 30, "numInputRows": 10}]))
+    assert told.offsets == (PartitionOffsets(0, "Tape", 40, 55),)
+
+
+def test_names_of_partitions_fit_into_a_frame() -> None:
+    source = {
+        "description": "KafkaV2[odd]",
+        "endOffset": {},
+        "latestOffset": {"\ud800" + "x" * 500: {"0": 7}},
+    }
+    [told] = parse(event(sources=[source])).offsets
+    assert told.partition == "?" + "x" * (LONGEST_NAME - 1) + "-0"
+
+
+# As Spark 4.3 sends it, shortened: an aggregation with RocksDB, and a join in the heap.
+OPERATORS = [
+    {
+        "operatorName": "stateStoreSave",
+        "numRowsTotal": 599,
+        "numRowsUpdated": 10,
+        "memoryUsedBytes": 9192,
+        "numStateStoreInstances": 2,
+        "customMetrics": {"rocksdbPinnedBlocksMemoryUsage": 176, "rocksdbSstFileSize": 13612},
+    },
+    {
+        "operatorName": "symmetricHashJoin",
+        "numRowsTotal": 40,
+        "memoryUsedBytes": 2048,
+        "customMetrics": {"stateOnCurrentVersionSizeBytes": 1024},
+    },
+]
+
+
+def test_each_stateful_operator_has_its_rows_and_bytes() -> None:
+    [rocks, heap] = parse(event(stateOperators=OPERATORS)).state_sizes
+    assert rocks == StateSize(0, "stateStoreSave", 599, 9192, 13612)
+    assert heap == StateSize(1, "symmetricHashJoin", 40, 2048)
+    assert (rocks.state_bytes, heap.state_bytes) == (13612, 2048)
+
+
+@pytest.mark.parametrize(
+    ("odd", "expected"),
+    [
+        ({"numRowsTotal": -1}, StateSize(0, "stateStoreSave", None, 9192, 13612)),
+        ({"memoryUsedBytes": "much"}, StateSize(0, "stateStoreSave", 599, 0, 13612)),
+        ({"customMetrics": None}, StateSize(0, "stateStoreSave", 599, 9192)),
+        ({"operatorName": 7}, StateSize(0, "", 599, 9192, 13612)),
+    ],
+)
+def test_what_is_odd_about_an_operator_is_left_out(
+    odd: dict[str, Any], expected: StateSize
+) -> None:
+    told = parse(event(stateOperators=[{**OPERATORS[0], **odd}]))
+    assert told.state_sizes == (expected,)
+
+
+@pytest.mark.parametrize("told", [None, {}, [], [None], "two"])
+def test_a_query_without_state_has_no_sizes(told: object) -> None:
+    assert parse(event(stateOperators=told)).state_sizes == ()
 
 
 @pytest.mark.parametrize(

@@ -144,7 +144,7 @@ def assert_pulse_agrees(server: RedisServer, told: Announcement) -> None:
             latency(seen).count >= pulse.processed.count and len(seen) >= pulse.load.shipped_frames
         ),
     )
-    text = exposition([told], {}, told.heartbeat_ms).decode()
+    text = exposition([told], {}, {}, told.heartbeat_ms).decode()
     scraped = {
         sample.name: sample.value
         for family in text_string_to_metric_families(text)

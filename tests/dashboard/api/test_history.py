@@ -78,6 +78,7 @@ def test_a_day_is_told_in_minutes_with_its_highest_and_its_holes(
         {"start_ms": BEGIN_MS + 600_000, "end_ms": BEGIN_MS + 7_200_000},
         {"start_ms": BEGIN_MS + 7_800_000, "end_ms": BEGIN_MS + DAY_MS},
     ]
+    assert body["rows_in"] == [None] * 20
     assert body["incomplete"] is None
 
 

@@ -9,6 +9,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from prometheus_client.samples import Sample
 
 from collectors.formats import keys
+from collectors.formats.lag import Basis, Lag
 from collectors.formats.wire import WINDOW_MS, ExecutorSample, encode
 from dashboard.store import StoreUnavailable
 from dashboard.store.memory import MemoryStore
@@ -35,8 +36,10 @@ def running(store: MemoryStore) -> None:
     now_ms = time.time_ns() // 1_000_000
     job = announcement(heartbeat_ms=now_ms, pulse=PULSE)
     store.announce(job)
-    newest = frame(executors=(ExecutorSample("1", "node-a", {1: 250}),), window=now_ms // WINDOW_MS)
-    store.append(keys.frames(job.job_id), newest.start_ms, encode(newest))
+    second = frame(window=now_ms // 1000 * 1000 // WINDOW_MS, lag=Lag(1_500, Basis.OFFSETS, 1))
+    newest = frame(executors=(ExecutorSample("1", "node-a", {1: 250}),), window=second.window + 7)
+    for each in (second, newest):
+        store.append(keys.frames(job.job_id), each.start_ms, encode(each))
 
 
 @BOTH
@@ -52,13 +55,14 @@ def test_jobs_are_told_in_prometheuss_format(
     assert told["curtail_rows_total"].value == PULSE.rows_in
     assert told["curtail_executor_host_cpu_ratio"].value == 0.25
     assert told["curtail_executor_host_cpu_ratio"].labels["host"] == "node-a"
+    assert told["curtail_lag_seconds"].value == 1.5
 
 
 def test_a_newest_frame_that_cannot_be_read_costs_only_its_own_numbers(
     scraper: Client, memory_store: MemoryStore
 ) -> None:
     running(memory_store)
-    memory_store.append(keys.frames("orders.scored"), time.time_ns() // 1_000_000, b"garbage")
+    memory_store.append(keys.frames("orders.scored"), time.time_ns() // 1_000_000 + 999, b"garbage")
     told = {sample.name for sample in samples(scraper.get("/metrics").content)}
     assert "curtail_rows_total" in told
     assert "curtail_executor_host_cpu_ratio" not in told
@@ -85,7 +89,7 @@ def test_it_is_only_for_reading(scraper: Client) -> None:
     assert scraper.post("/metrics").status_code == 405
 
 
-@pytest.mark.parametrize("call", ["announcements", "newest"])
+@pytest.mark.parametrize("call", ["announcements", "newest", "at"])
 def test_while_redis_is_away_there_are_no_numbers_at_all(
     scraper: Client, memory_store: MemoryStore, monkeypatch: pytest.MonkeyPatch, call: str
 ) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
+from typing import Any
 from uuid import UUID
 
 import pyarrow as pa
@@ -14,6 +15,7 @@ from collectors.formats.buckets import Histogram, merged
 from collectors.formats.codec import Reader
 from collectors.formats.keys import Entry
 from collectors.formats.metrics import BY_NAME
+from collectors.formats.state_sizes import StateSize
 from collectors.formats.wire import Batch, ExecutorSample, Frame, TaskCounts, encode
 from dashboard.history import sections
 from dashboard.history.rollups import coarser, seconds, seconds_of
@@ -111,8 +113,8 @@ def expected(at_ms: int, frames: Sequence[Frame]) -> dict[str, object]:
     }
 
 
-def rows(rolled: pa.Table) -> list[dict[str, object]]:
-    found = rolled.to_pylist()
+def rows(rolled: pa.Table) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = rolled.to_pylist()
     for row in found:
         row["latency"] = decoded(row["latency"]).counts
         row["committed"] = decoded(row["committed"]).counts
@@ -177,6 +179,14 @@ def test_a_garbled_section_costs_no_other_window_its_values(
     whole = seconds_of(sections.cut([*entries, bad]).rows)
     assert len(whole) == len(seconds(frames)) + 1
     assert whole.slice(0, len(whole) - 1).equals(seconds(frames))
+
+
+def test_state_is_that_of_all_operators_at_its_highest() -> None:
+    sizes = (StateSize(0, rows=10, file_bytes=1_000), StateSize(1, memory_bytes=500))
+    frames = [frame(0), frame(1, state_sizes=sizes), frame(2, state_sizes=sizes[:1])]
+    rolled = seconds([*frames, frame(40)])
+    assert rolled["state_bytes"].to_pylist() == [1_500, None]
+    assert coarser(rolled, MINUTE_MS)["state_rows"].to_pylist() == [10]
 
 
 def test_bytes_that_are_no_frame_are_no_window() -> None:

@@ -13,9 +13,11 @@ from collectors.formats.announcement import Announcement
 from collectors.formats.buckets import Histogram
 from collectors.formats.coarse_buckets import BOUNDS_US
 from collectors.formats.collector_load import CollectorLoad
+from collectors.formats.lag import Basis, Lag, PartitionLag
 from collectors.formats.latency import Source
 from collectors.formats.metrics import BY_NAME
 from collectors.formats.pulse import Pulse
+from collectors.formats.state_sizes import StateSize
 from collectors.formats.wire import Batch, ExecutorSample, Frame, Health
 from collectors.process.pulse_taker import PulseTaker
 from dashboard.fleet.jobs import STALE_AFTER_MS
@@ -29,9 +31,12 @@ LABELS = {"job": "orders.scored", "application": "orders", "query": "scored"}
 
 
 def families(
-    *announced: Announcement, newest: dict[str, Frame] | None = None, now_ms: int = HEARD_MS
+    *announced: Announcement,
+    newest: dict[str, Frame] | None = None,
+    slow: dict[str, Frame] | None = None,
+    now_ms: int = HEARD_MS,
 ) -> dict[str, Metric]:
-    text = exposition(announced, newest or {}, now_ms).decode()
+    text = exposition(announced, newest or {}, slow or {}, now_ms).decode()
     return {family.name: family for family in text_string_to_metric_families(text)}
 
 
@@ -184,6 +189,32 @@ def test_levels_of_executors_come_from_the_newest_frame() -> None:
         assert (sample.labels, sample.value) == (labels, expected)
 
 
+def test_what_changes_slowly_comes_from_the_frame_of_a_whole_second() -> None:
+    memory = {BY_NAME["process_resident_bytes"].id: 7_000, BY_NAME["rocksdb_cache_bytes"].id: 90}
+    slow = frame(
+        0,
+        executors=(ExecutorSample("1", "node-a", memory),),
+        lag=Lag(
+            2_500, Basis.RATE, 12, (PartitionLag("orders-3", 900), PartitionLag("orders-3", 7))
+        ),
+        state_sizes=(StateSize(0, "dedupe", 40, 4_096, 70_000), StateSize(1, "join", None, 5)),
+    )
+    job_id = ANNOUNCEMENT.job_id
+    found = families(ANNOUNCEMENT, newest={job_id: frame(10)}, slow={job_id: slow})
+    own = {"executor": "1", "host": "node-a"}
+    for name, labels, expected in (
+        ("curtail_executor_resident_bytes", own, 7_000),
+        ("curtail_executor_rocksdb_cache_bytes", own, 90),
+        ("curtail_lag_seconds", {"basis": "rate"}, 2.5),
+        ("curtail_lag_partitions", {}, 12),
+        ("curtail_lag_partition_rows", {"partition": "orders-3"}, 900),
+        ("curtail_state_rows", {"operator": "0", "name": "dedupe"}, 40),
+    ):
+        [sample] = samples(found, name)
+        assert (sample.labels, sample.value) == ({**LABELS, **labels}, expected)
+    assert [each.value for each in samples(found, "curtail_state_bytes")] == [70_000, 5]
+
+
 def test_a_newest_frame_from_before_an_outage_says_nothing_of_now() -> None:
     old = frame(-STALE_AFTER_MS // 50, executors=(ExecutorSample("1", "node-a", {1: 500}),))
     found = families(ANNOUNCEMENT, newest={ANNOUNCEMENT.job_id: old})
@@ -217,7 +248,7 @@ def test_without_jobs_there_are_names_and_no_numbers() -> None:
 
 
 def test_every_metric_is_in_the_documentation_with_its_type() -> None:
-    text = exposition([], {}, HEARD_MS).decode()
+    text = exposition([], {}, {}, HEARD_MS).decode()
     told = re.findall(r"^# TYPE (\w+) (\w+)$", text, re.MULTILINE)
     documented = re.findall(r"^\| `(curtail_\w+)` \| (\w+) \|", DOCS.read_text(), re.MULTILINE)
     assert sorted(documented) == sorted(told)

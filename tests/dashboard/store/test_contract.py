@@ -145,6 +145,14 @@ async def test_the_newest_entries_of_many_streams_come_together(tried: Tried) ->
     assert dict(await tried.store.newest([])) == {}
 
 
+async def test_entries_at_given_times_come_together(tried: Tried) -> None:
+    entries = fill(tried, 4)
+    others = fill(tried, 2, OTHER)
+    times = {FRAMES: entries[1].at_ms, keys.activities(JOB): 7, OTHER: others[0].at_ms + 1}
+    assert dict(await tried.store.at(times)) == {FRAMES: entries[1]}
+    assert dict(await tried.store.at({})) == {}
+
+
 async def test_following_gives_what_came_after(tried: Tried) -> None:
     entries = fill(tried, 5)
     news = await tried.store.follow({FRAMES: entries[2].at_ms, OTHER: -1}, wait_ms=10)
@@ -256,6 +264,7 @@ async def test_a_redis_that_is_away_is_unavailable_and_then_back(redis: RedisSer
         store.entries(FRAMES, 0, 2**50),
         store.newest_ms(FRAMES),
         store.newest([FRAMES]),
+        store.at({FRAMES: 0}),
         store.follow({FRAMES: -1}, 10),
         store.count(["a"], 1, 60),
         store.beat(60),

@@ -1,6 +1,6 @@
 /** Round places for the marks of the axes, with their labels. */
 
-import { count, percent, tick } from "../core/format.js";
+import { bytes, count, percent, tick } from "../core/format.js";
 import { aheadOfUtcMs, clockTime, dayOrHour, dayOnly, hourMinute, windowTime } from "../core/times.js";
 
 const HOUR_MS = 3.6e6;
@@ -56,6 +56,13 @@ export function weightAxis({ high }) {
 /** Whole numbers from zero, with the round value above the highest. */
 export function countAxis({ high }) {
   return fromZero(high > 0 ? Math.max(2, roundUp(high, [1, 2, 4, 6, 8])) : 2, (top) => round(count(top)));
+}
+
+/** Bytes from zero, with the next power of two above the highest, or one and a half of it. */
+export function bytesAxis({ high }) {
+  const power = high > 0 ? 2 ** Math.floor(Math.log2(high)) : 2 ** 20;
+  const top = [1, 1.5, 2].map((place) => place * power).find((candidate) => candidate >= high);
+  return fromZero(top, (value) => round(bytes(value)));
 }
 
 /** Durations from zero. */

@@ -24,7 +24,7 @@ export const MARKS_PX = 16;
 
 export function margins(width) {
   const narrow = width < 560;
-  return { l: narrow ? 50 : 62, r: narrow ? 10 : 24, t: MARKS_PX + HEAD_PX, b: 40 };
+  return { l: narrow ? 56 : 62, r: narrow ? 10 : 24, t: MARKS_PX + HEAD_PX, b: 40 };
 }
 
 /**
@@ -87,7 +87,7 @@ function allOf(panel, picture) {
 function seriesOf(panel, picture) {
   const { ring, range: [startMs, endMs], hidden, innerPx } = picture;
   // Steps that follow each other are joined; a step that is missing is a hole.
-  const gapMs = ring.stepped ? 1.5 * ring.windowMs : GAP_MS;
+  const gapMs = ring.stepped ? 1.5 * ring.windowMs : (panel.gapMs ?? GAP_MS);
   // A gap's length more on either side, so that lines run out of the picture.
   const shape = {
     ...ring.span(startMs - gapMs, endMs + gapMs),

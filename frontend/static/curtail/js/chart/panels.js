@@ -7,7 +7,8 @@
  * or `stems(picture)`: [{key, name, look, items}], intervals as upright lines. One with `lanes`
  * shows single intervals instead once the view is narrow enough (lanes.js); one with `present` is
  * only there where that is true. In a far view, of steps of many windows each, there are only those
- * with `steps`.
+ * with `steps`. What has a value once a second is in slowpanels.js,
+ * what only far views have in steppanels.js.
  */
 
 import { coresAxis, countAxis, latencyAxis, shareAxis, stemAxis, weightAxis } from "./axes.js";
@@ -15,6 +16,8 @@ import { count, duration, percent, text } from "../core/format.js";
 import { byExecutor, byPhase, byStore } from "./lanes.js";
 import { PHASES } from "./phases.js";
 import { Places } from "./places.js";
+import { LAG, MEMORY, STATE } from "./slowpanels.js";
+import { STEPS, worstWindow } from "./steppanels.js";
 import { outgoingLanes, poolLanes, poolSeries, present, presentOf } from "../job/poolpanels.js";
 import { replays, sharedLanes, sharedSeries, timeoutSeries } from "../job/poolwide.js";
 import { latencyColumn, PERCENTILES } from "./ring.js";
@@ -61,6 +64,7 @@ export const PANELS = [
     axis: coresAxis,
     absent: "no executor reports yet",
   },
+  ...MEMORY,
   {
     id: "backlog",
     steps: true,
@@ -78,6 +82,7 @@ export const PANELS = [
     axis: countAxis,
     absent: "the source does not say",
   },
+  ...LAG,
   {
     id: "tasks",
     steps: true,
@@ -94,24 +99,7 @@ export const PANELS = [
     axis: countAxis,
     absent: "no task seen",
   },
-  {
-    id: "longest-batch",
-    title: "Longest micro-batch",
-    px: 56,
-    steps: true,
-    present: ({ ring }) => ring.stepped,
-    series: ({ ring }) => [
-      {
-        key: "longest batch",
-        name: "of the step",
-        at: (number) => ring.value("longest_batch_ms", number),
-        read: (value) => text(duration(value)),
-        look: { colour: "ink", width: 1.25 },
-      },
-    ],
-    axis: stemAxis,
-    absent: "none ended in sight",
-  },
+  ...STEPS,
   {
     id: "pool-queues",
     title: "Pool queues, chunks",
@@ -180,6 +168,7 @@ export const PANELS = [
     lanesTitle: "Compactions of each state store, operator/partition",
     absent: `${ROCKSDB} merge files at once`,
   },
+  ...STATE,
   {
     id: "gc",
     title: "GC pauses",
@@ -213,20 +202,6 @@ export const PANELS = [
 /** Those of the panels that this picture has: a job without a pool has none of a pool. */
 export function presentIn(picture, panels = PANELS) {
   return panels.filter(({ present, steps }) => (!picture.ring.stepped || steps) && (present?.(picture) ?? true));
-}
-
-// The percentiles of an hour hide a bad window; this line does not.
-function worstWindow({ ring, which }) {
-  if (!ring.stepped || which !== "processed") return [];
-  return [
-    {
-      key: "worst p99",
-      name: "worst 50 ms p99",
-      at: (number) => ring.value("worst_p99", number),
-      read: (value) => text(duration(value)),
-      look: { colour: "p99", width: 1, dash: "dot" },
-    },
-  ];
 }
 
 function together(...parts) {

@@ -5,9 +5,9 @@ import { duration, text } from "../core/format.js";
 /** series as the panels give them; `number` is the window to read, null where there is none. */
 export function readings(series, number, atMs, reachMs) {
   const values = new Map();
-  for (const { key, at, read, items } of series) {
+  for (const { key, at, read, items, slow } of series) {
     if (at) {
-      if (number !== null) values.set(key, read(at(number), number));
+      if (number !== null) values.set(key, read(slow ? toldLast(at, number) : at(number), number));
       continue;
     }
     let longest = null;
@@ -17,4 +17,15 @@ export function readings(series, number, atMs, reachMs) {
     if (longest !== null) values.set(key, text(duration(longest)));
   }
   return values;
+}
+
+// What is told once a second holds until it is told again, or until it ought to have been.
+const HOLDS_WINDOWS = 70;
+
+function toldLast(at, number) {
+  for (let back = 0; back < HOLDS_WINDOWS; back += 1) {
+    const value = at(number - back);
+    if (!Number.isNaN(value)) return value;
+  }
+  return NaN;
 }

@@ -7,6 +7,7 @@
  */
 
 import { instanceColumns, Pools } from "../job/pools.js";
+import { groupsOf, SLOW } from "./seconds.js";
 
 export const WINDOW_MS = 50;
 export const KEPT_MS = 15 * 60 * 1000;
@@ -19,7 +20,7 @@ const LATENCY = ["count", ...PERCENTILES, "max"];
 // A host may have dozens of instances with as many columns each.
 const COMPACT = new Set(["queued", "busy", "executed", "p99", "parked", "signal", "weight"].map((column) => `pool_${column}`));
 // What a WindowBatch holds that is no column, or whose columns are named otherwise here.
-const OTHERWISE = new Set(["t", "latency", "committed", "state", "pools", "batches", "activities", "missing"]);
+const OTHERWISE = new Set(["t", "latency", "committed", "state", "pools", "batches", "activities", "seconds", "missing"]);
 
 export function latencyColumn(which, name) {
   return which === "committed" ? `committed_${name}` : name;
@@ -37,6 +38,8 @@ export class WindowRing {
     // Series that come and go: group → host, executor, operator or instance → {column, newest}
     this.groups = new Map();
     this.pools = new Pools();
+    // What Spark calls each stateful operator.
+    this.operators = new Map();
   }
 
   /** Whether it holds steps of many windows each, as far views do. */
@@ -69,6 +72,7 @@ export class WindowRing {
     for (const [group, members] of Object.entries(groups)) {
       for (const [name, values] of Object.entries(members)) this.#putMember(group, name, values, taken);
     }
+    if (batch.seconds) this.#putSeconds(batch.seconds, skip);
     this.pools.put(batch, this.windowMs, this.frozen ? this.newest : Infinity);
     this.#forgetNames();
   }
@@ -109,6 +113,12 @@ export class WindowRing {
     return this.groups.get(group)?.get(name)?.column[number % this.capacity] ?? NaN;
   }
 
+  /** The newest value of a member and the number of its window. */
+  last(group, name) {
+    const { column, newest } = this.groups.get(group).get(name);
+    return { number: newest, value: column[newest % this.capacity] };
+  }
+
   /** A copy that keeps its time range: it still takes what was missing, but never moves on. */
   freeze() {
     const copy = new WindowRing({ windowMs: this.windowMs, capacity: this.capacity });
@@ -121,6 +131,7 @@ export class WindowRing {
       copy.groups.set(group, new Map(copied));
     }
     copy.pools = this.pools.copy();
+    copy.operators = new Map(this.operators);
     copy.frozen = true;
     return copy;
   }
@@ -163,6 +174,20 @@ export class WindowRing {
     this.newest = number;
   }
 
+  // These windows came with the same batch, but for those that this ring does not take.
+  #putSeconds(seconds, skip) {
+    const taken = [];
+    seconds.t.forEach((atMs, i) => {
+      const number = Math.floor(atMs / this.windowMs);
+      const fits = number <= this.newest && number > this.newest - this.capacity;
+      if (fits && !skip?.has(atMs)) taken.push([i, number]);
+    });
+    for (const [group, members] of Object.entries(groupsOf(seconds))) {
+      for (const [name, values] of Object.entries(members)) this.#putMember(group, name, values, taken);
+    }
+    for (const [operator, name] of Object.entries(seconds.operators)) this.operators.set(operator, name);
+  }
+
   #putMember(group, name, values, taken) {
     if (!this.groups.has(group)) this.groups.set(group, new Map());
     const members = this.groups.get(group);
@@ -173,7 +198,7 @@ export class WindowRing {
       const value = values[i] ?? null;
       if (!entry) {
         if (value === null) continue;
-        entry = { column: emptyColumn(this.capacity, COMPACT.has(group) ? Float32Array : Float64Array), newest: number };
+        entry = { column: emptyColumn(this.capacity, COMPACT.has(group) || SLOW.has(group) ? Float32Array : Float64Array), newest: number };
         members.set(name, entry);
       }
       entry.column[number % this.capacity] = value ?? NaN;

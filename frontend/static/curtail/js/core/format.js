@@ -4,6 +4,7 @@ export const NOTHING = "–";
 
 const DURATIONS = [[1, "ms"], [1e3, "s"], [6e4, "min"], [3.6e6, "h"]];
 const COUNTS = [[1, ""], [1e3, "k"], [1e6, "M"], [1e9, "G"], [1e12, "T"]];
+const BYTES = [[1, "B"], [2 ** 10, "KiB"], [2 ** 20, "MiB"], [2 ** 30, "GiB"], [2 ** 40, "TiB"]];
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
@@ -18,6 +19,11 @@ export function duration(ms) {
 export function count(number) {
   if (Number.isInteger(number) && Math.abs(number) < 1000) return { value: String(number), unit: "" };
   return scaled(number, COUNTS);
+}
+
+/** 1536 → {value: "1.50", unit: "KiB"}: memory is given out in powers of two. */
+export function bytes(number) {
+  return scaled(number, BYTES);
 }
 
 export function percent(number) {

@@ -10,7 +10,7 @@ const KINDS = {
   straggler: { name: "Straggler", panels: ["latency", "executor-cpu", "tasks", "pool-busy", "pool-weights", "gc", "batches"] },
   skewed_partition: { name: "Skewed partition", panels: ["latency", "executor-cpu", "tasks", "batches"] },
   backlog_imbalance: { name: "Backlog imbalance", panels: ["latency", "executor-cpu", "backlog", "pool-queues", "pool-outgoing", "tasks"] },
-  queue_growth: { name: "Queue growth", panels: ["latency", "host-cpu", "backlog", "pool-queues", "pool-busy", "tasks", "batches"] },
+  queue_growth: { name: "Queue growth", panels: ["latency", "host-cpu", "backlog", "lag", "lag-rows", "pool-queues", "pool-busy", "tasks", "batches"] },
   periodic_slow_batch: { name: "Periodic slow batch", panels: ["latency", "tasks", "flushes", "compactions", "batches"] },
 };
 
