@@ -204,7 +204,8 @@ class _HistoryOut(Schema):
     """Columns of equal length, one row per step of `window_ms`, ascending by `t`.
 
     Percentiles are of all records of the step, `worst_p99` is the highest p99 of a single 50 ms
-    window. Tasks, CPU, backlog and state are the highest of the step. `windows` is the number of
+    window. Tasks, CPU, backlog, lag, memory (by executor) and state (by operator) are the highest
+    of the step. `windows` is the number of
     50 ms windows that were received; `missing` are the ranges in which none was."""
 
     job: str
@@ -219,8 +220,12 @@ class _HistoryOut(Schema):
     longest_batch_ms: list[int | None]
     rows_in: list[int | None]
     backlog_rows: list[int | None]
-    state_bytes: list[int | None]
-    state_rows: list[int | None]
+    memory: dict[str, list[int | None]]
+    resident: dict[str, list[int | None]]
+    rocksdb_cache: dict[str, list[int | None]]
+    rocksdb_memtables: dict[str, list[int | None]]
+    state_bytes: dict[str, list[int | None]]
+    state_rows: dict[str, list[int | None]]
     lag_ms: list[int | None]
     missing: list[RangeOut]
     incomplete: str | None = INCOMPLETE

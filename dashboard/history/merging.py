@@ -28,7 +28,14 @@ MEASURES = {
     "throttled_us": Measure("container_throttled_us", By.EXECUTOR),
     "disk_written_bytes": Measure("disk_written_bytes", By.HOST),
     "io_pressure_us": Measure("psi_io_full_us", By.HOST),
+    "container_bytes": Measure("container_memory_bytes", By.EXECUTOR),
+    "resident_bytes": Measure("process_resident_bytes", By.EXECUTOR),
+    "rocksdb_cache_bytes": Measure("rocksdb_cache_bytes", By.EXECUTOR),
+    "rocksdb_memtables_bytes": Measure("rocksdb_memtables_bytes", By.EXECUTOR),
 }
+# The columns by stateful operator.
+OPERATORS = ("operator_bytes", "operator_rows")
+NAMED = (*MEASURES, *OPERATORS)
 
 # From worst to best, so that the best of some is the highest.
 SOURCES = (Source.NONE, Source.BATCH, Source.RECORD)
@@ -59,7 +66,7 @@ class Rows:
 def merged(step_ms: int, rows: Rows, measured: Callable[[Ints], Iterable[Named]]) -> pa.Table:
     """One row per step that has any, ascending.
 
-    `measured` is given the group of each row and returns each group's highest of MEASURES."""
+    `measured` is given the group of each row and returns each group's highest of NAMED."""
     if not len(rows.at_ms):
         return ROLLED.empty_table()
     steps = rows.at_ms // step_ms
@@ -86,7 +93,7 @@ def merged(step_ms: int, rows: Rows, measured: Callable[[Ints], Iterable[Named]]
         found[name] = _numbers(np.add.reduceat(np.nan_to_num(each), first))
     for name, each in rows.highest.items():
         found[name] = _numbers(np.fmax.reduceat(each, first))
-    for name, named in zip(MEASURES, measured(group), strict=True):
+    for name, named in zip(NAMED, measured(group), strict=True):
         found[name] = named.column()
     return fitted(pa.table(found))
 

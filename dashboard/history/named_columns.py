@@ -29,7 +29,7 @@ class Named:
 
     def merged(self, group: Ints, groups: int) -> "Named":
         """Keeps the highest value of each name in each group of rows."""
-        return _highest(groups, self.names, group[self.row], self.name, self.value)
+        return highest(groups, self.names, group[self.row], self.name, self.value)
 
     def column(self) -> pa.MapArray:
         offsets = np.zeros(self.rows + 1, np.int32)
@@ -53,7 +53,7 @@ def read(column: pa.ChunkedArray) -> Named:
     offsets = array.offsets.to_numpy()
     inside = slice(int(offsets[0]), int(offsets[-1])) if len(array) else slice(0)
     keys = array.keys[inside].dictionary_encode()
-    return _highest(
+    return highest(
         len(array),
         tuple(keys.dictionary.to_pylist()),
         np.repeat(np.arange(len(array)), np.diff(offsets)),
@@ -93,8 +93,8 @@ def measured(section: pa.Array, measures: Sequence[Measure], group: Ints) -> lis
                 told = integers.at(everywhere, place)
                 # One more than the value, so that 0 is *not measured*; the last bit is the sign.
                 value = ((told - 1) >> 1) ^ -((told - 1) & 1)
-                highest = np.maximum.reduceat(np.where(told > 0, value, _NOT_MEASURED), first)
-                found.add(group[rows[first]], name, highest)
+                most = np.maximum.reduceat(np.where(told > 0, value, _NOT_MEASURED), first)
+                found.add(group[rows[first]], name, most)
     return [found.named(groups) for found in collected]
 
 
@@ -118,7 +118,7 @@ class _Collected:
     def named(self, rows: int) -> Named:
         none = (np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0))
         row, name, value = (np.concatenate(each) for each in zip(none, *self._parts, strict=True))
-        return _highest(rows, tuple(self._names), row, name, value)
+        return highest(rows, tuple(self._names), row, name, value)
 
 
 def _by_head(section: pa.Array) -> Iterator[tuple[Ints, samples.Head, varints.Integers]]:
@@ -141,7 +141,8 @@ def _by_head(section: pa.Array) -> Iterator[tuple[Ints, samples.Head, varints.In
         left = left[~alike]
 
 
-def _highest(rows: int, names: tuple[str, ...], row: Ints, name: Ints, value: Floats) -> Named:
+def highest(rows: int, names: tuple[str, ...], row: Ints, name: Ints, value: Floats) -> Named:
+    """Values in any order, of which the highest of each row and name stays."""
     # Names in their order, so that equal tables have equal bytes however they were made.
     order_of = np.argsort(np.argsort(np.array(names, object))) if names else np.zeros(0, np.int64)
     width = max(1, len(names))
@@ -149,5 +150,5 @@ def _highest(rows: int, names: tuple[str, ...], row: Ints, name: Ints, value: Fl
     order = np.argsort(key, kind="stable")
     key = key[order]
     first = np.flatnonzero(np.diff(key, prepend=-1))
-    highest = np.maximum.reduceat(value[order], first) if len(first) else value[:0]
-    return Named(rows, tuple(sorted(names)), key[first] // width, key[first] % width, highest)
+    most = np.maximum.reduceat(value[order], first) if len(first) else value[:0]
+    return Named(rows, tuple(sorted(names)), key[first] // width, key[first] % width, most)

@@ -9,8 +9,8 @@ import pyarrow as pa
 
 STEPS_MS = (1_000, 60_000, 3_600_000)
 
-# Highest value of the step, by host or by executor (`collectors.formats.metrics`).
-_BY_HOST = pa.map_(pa.string(), pa.float64())
+# Highest value of the step, by host, executor (`collectors.formats.metrics`) or operator.
+_BY_NAME = pa.map_(pa.string(), pa.float64())
 
 PERCENTILES = ("p50_us", "p90_us", "p95_us", "p99_us", "p999_us")
 
@@ -28,12 +28,18 @@ _COLUMNS: dict[str, pa.DataType] = {
     "backlog_rows": pa.int64(),  # highest
     "running": pa.int32(),  # highest
     "waiting": pa.int32(),  # highest
-    "host_cpu": _BY_HOST,  # permille, by host
-    "process_cpu": _BY_HOST,  # µs in one window, by executor
-    "heap_bytes": _BY_HOST,  # after the last collection, by executor
-    "throttled_us": _BY_HOST,  # in one window, by executor
-    "disk_written_bytes": _BY_HOST,  # in one window, by host
-    "io_pressure_us": _BY_HOST,  # in one window, by host
+    "host_cpu": _BY_NAME,  # permille, by host
+    "process_cpu": _BY_NAME,  # µs in one window, by executor
+    "heap_bytes": _BY_NAME,  # after the last collection, by executor
+    "throttled_us": _BY_NAME,  # in one window, by executor
+    "disk_written_bytes": _BY_NAME,  # in one window, by host
+    "io_pressure_us": _BY_NAME,  # in one window, by host
+    "container_bytes": _BY_NAME,  # by executor
+    "resident_bytes": _BY_NAME,  # by executor
+    "rocksdb_cache_bytes": _BY_NAME,  # by executor
+    "rocksdb_memtables_bytes": _BY_NAME,  # by executor
+    "operator_bytes": _BY_NAME,  # of state, by stateful operator
+    "operator_rows": _BY_NAME,  # of state, by stateful operator
     "latency": pa.binary(),  # merged buckets
     "committed": pa.binary(),  # merged buckets
     "release": pa.string(),  # the run id

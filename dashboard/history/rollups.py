@@ -29,6 +29,7 @@ from dashboard.history.merging import (
     ADDED,
     HIGHEST,
     MEASURES,
+    NAMED,
     QUANTILES,
     Rows,
     Texts,
@@ -96,9 +97,10 @@ def seconds_of(columns: pa.Table) -> pa.Table:
             },
             release=_run_ids(columns["run_id"]),
         ),
-        lambda group: named_columns.measured(
-            section(wire.EXECUTORS), tuple(MEASURES.values()), group
-        ),
+        lambda group: [
+            *named_columns.measured(section(wire.EXECUTORS), tuple(MEASURES.values()), group),
+            *slow_columns.by_operator(section(wire.STATE_SIZES), group),
+        ],
     )
 
 
@@ -123,7 +125,7 @@ def coarser(rolled: pa.Table, step_ms: int) -> pa.Table:
             release=np.array(rolled["release"].to_pylist(), object),
         ),
         lambda group: [
-            named_columns.read(rolled[name]).merged(group, int(group[-1]) + 1) for name in MEASURES
+            named_columns.read(rolled[name]).merged(group, int(group[-1]) + 1) for name in NAMED
         ],
     )
 

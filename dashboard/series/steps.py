@@ -24,10 +24,20 @@ LEAST_POINTS = 500
 # Frames come a moment after their window: the newest seconds are not missing, they are on the way.
 ON_THE_WAY_MS = 10_000
 
+# The columns by executor and by operator that `series.seconds` has in its own way, and of what.
+BY_NAME = {
+    "memory": "container_bytes",
+    "resident": "resident_bytes",
+    "rocksdb_cache": "rocksdb_cache_bytes",
+    "rocksdb_memtables": "rocksdb_memtables_bytes",
+    "state_bytes": "operator_bytes",
+    "state_rows": "operator_rows",
+}
+
 NEEDED = (
     *("at_ms", "source", "windows", "records", *QUANTILES, "worst_p99_us", "committed"),
     *("batches", "longest_batch_ms", "rows_in", "backlog_rows", "running", "waiting"),
-    *("host_cpu", "process_cpu", "state_bytes", "state_rows", "lag_ms"),
+    *("host_cpu", "process_cpu", "lag_ms", *BY_NAME.values()),
 )
 
 _Column = list[float | int | None]
@@ -77,11 +87,9 @@ def columns(job_id: str, steps: Steps, rolled: pa.Table, now_ms: int) -> dict[st
         ).to_pylist(),
         **{
             name: rolled[name].to_pylist()
-            for name in (
-                *("longest_batch_ms", "backlog_rows"),
-                *("state_bytes", "state_rows", "lag_ms"),
-            )
+            for name in ("longest_batch_ms", "backlog_rows", "lag_ms")
         },
+        **{name: _whole(rolled[column]) for name, column in BY_NAME.items()},
         "missing": missing(times.tolist(), steps, now_ms),
     }
 
@@ -119,6 +127,14 @@ def _committed(rolled: pa.Table) -> dict[str, _Column]:
     return {
         "count": histograms.totals().tolist(),
         **{name: _ms(us) for name, us in zip(windows.QUANTILES, values, strict=True)},
+    }
+
+
+def _whole(column: pa.ChunkedArray) -> dict[str, list[int | None]]:
+    """Bytes and rows by name."""
+    return {
+        name: [None if np.isnan(each) else int(each) for each in values.tolist()]
+        for name, values in named_columns.read(column).by_name().items()
     }
 
 

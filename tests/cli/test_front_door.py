@@ -252,7 +252,7 @@ def test_without_apt_it_says_what_is_missing(house: House) -> None:
     assert said.err == ("curtail: please install what Debian calls redis-server, then try again\n")
 
 
-@pytest.mark.parametrize("verb", ["up", "archive", "conf"])
+@pytest.mark.parametrize("verb", ["up", "archive", "analyze", "conf"])
 def test_a_verb_that_needs_no_redis_server_installs_none(house: House, verb: str) -> None:
     (house.bin / "redis-server").unlink()
     assert house.curtail(verb).out == f"handed over:{verb}\n"

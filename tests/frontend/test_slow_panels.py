@@ -190,20 +190,29 @@ def test_of_many_partitions_the_furthest_behind_are_drawn(blank: Page) -> None:
 FAR = """
 const { WindowRing } = await import('/static/curtail/js/chart/ring.js');
 const ring = new WindowRing({ windowMs: 60_000, capacity: 100 });
-const rolled = { state_rows: [5, 9], state_bytes: [null, null], lag_ms: [40, null] };
+const rolled = {
+  state_rows: { 0: [5, 9], 1: [null, 7] }, state_bytes: {}, lag_ms: [40, null],
+  resident: { 1: [900, 950] }, rocksdb_memtables: { 1: [64, null] },
+};
 ring.put({ ...batch([0, 60_000]), ...rolled });
 """
 
 
-def test_a_far_view_has_the_state_of_all_operators_and_the_highest_lag(blank: Page) -> None:
+def test_a_far_view_has_state_by_operator_memory_by_executor_and_the_highest_lag(
+    blank: Page,
+) -> None:
     found = run(
         blank,
         "chart/panels",
         FAR
         + """
         const first = (series) => series({ ring }).map(({ name, at }) => [name, at(0)]);
-        return m.presentIn({ ring }).filter(({ id }) => /^(lag|state)/.test(id))
+        return m.presentIn({ ring }).filter(({ id }) => /^(lag|state|resident|rocksdb)/.test(id))
           .map(({ id, series }) => [id, ...first(series)]);""",
     )
-    highest = "highest of the step"
-    assert found == [["lag_ms", [highest, 40]], ["state_rows", [highest, 5]]]
+    assert found == [
+        ["resident-memory", ["1", 900]],
+        ["lag_ms", ["highest of the step", 40]],
+        ["rocksdb_memtables", ["1", 64]],
+        ["state-rows", ["operator 0", 5], ["operator 1", None]],
+    ]

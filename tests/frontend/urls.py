@@ -4,7 +4,9 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import include, path
 
 
-def nothing(request: HttpRequest, job_id: str = "", incident_id: int = 0) -> HttpResponse:
+def nothing(
+    request: HttpRequest, job_id: str = "", incident_id: int = 0, analysis_id: int = 0
+) -> HttpResponse:
     return HttpResponse()
 
 
@@ -13,6 +15,8 @@ urlpatterns = [
     path("jobs/<str:job_id>", nothing, name="job"),
     path("incidents", nothing, name="incidents"),
     path("incidents/<int:incident_id>", nothing, name="incident"),
+    path("analysis", nothing, name="analyses"),
+    path("analysis/<int:analysis_id>", nothing, name="analysis"),
     path("people", nothing, name="people"),
     path("audit", nothing, name="audit"),
     path("alerts", nothing, name="alerts"),

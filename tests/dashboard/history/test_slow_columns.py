@@ -47,6 +47,24 @@ def test_an_hour_has_the_highest_lag_and_state_of_its_frames(frames: list[Frame]
     assert highest(rolled["state_bytes"].to_pylist()) == highest([size(each) for each in frames])
 
 
+@given(st.lists(told, min_size=1, max_size=20, unique_by=lambda each: each.window))
+def test_an_hour_has_the_highest_state_of_each_operator(frames: list[Frame]) -> None:
+    rolled = coarser(coarser(seconds(frames), 60_000), 3_600_000)
+    sizes = [size for each in frames for size in each.state_sizes]
+    for column, of in (("operator_bytes", "state_bytes"), ("operator_rows", "rows")):
+        known = [(str(size.operator), getattr(size, of)) for size in sizes]
+        wanted = {
+            name: highest([number for other, number in known if other == name])
+            for name, number in known
+            if number is not None
+        }
+        found: dict[str, float] = {}
+        for row in rolled[column].to_pylist():
+            for name, number in row:
+                found[name] = max(number, found.get(name, 0.0))
+        assert found == wanted
+
+
 def test_a_job_that_tells_neither_has_neither() -> None:
     [row] = seconds([frame(0), replace(frame(1), lag=Lag())]).to_pylist()
     assert (row["lag_ms"], row["state_rows"], row["state_bytes"]) == (None, None, None)

@@ -46,6 +46,7 @@ export const MEMORY = [
   }),
   slow("resident", {
     id: "resident-memory",
+    steps: true,
     title: "Memory per executor, resident",
     px: 72,
     series: perExecutor("resident", read.bytes),
@@ -82,6 +83,7 @@ export const LAG = [
 export const STATE = [
   slow("state_rows", {
     id: "state-rows",
+    steps: true,
     title: "State, rows",
     px: 56,
     series: perOperator("state_rows", read.count),
@@ -90,6 +92,7 @@ export const STATE = [
   }),
   slow("state_bytes", {
     id: "state-bytes",
+    steps: true,
     title: "State, size",
     px: 56,
     series: perOperator("state_bytes", read.bytes),

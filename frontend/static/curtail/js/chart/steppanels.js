@@ -1,13 +1,15 @@
 /** The panels that only far views have, of steps of many windows each. */
 
-import { bytesAxis, countAxis, stemAxis } from "./axes.js";
-import { bytes, count, duration, text } from "../core/format.js";
+import { bytesAxis, stemAxis } from "./axes.js";
+import { bytes, duration, text } from "../core/format.js";
+import { Places } from "./places.js";
 
 export const STEPS = [
   ofStep("longest_batch_ms", "Longest micro-batch", stemAxis, (value) => text(duration(value))),
   ofStep("lag_ms", "Lag, age", stemAxis, (value) => text(duration(value))),
-  ofStep("state_bytes", "State of all operators, bytes", bytesAxis, (value) => text(bytes(value))),
-  ofStep("state_rows", "State of all operators, rows", countAxis, (value) => text(count(value))),
+  perExecutor("memory", "Container memory, highest of the step"),
+  perExecutor("rocksdb_cache", "RocksDB block cache, highest of the step"),
+  perExecutor("rocksdb_memtables", "RocksDB memtables, highest of the step"),
 ];
 
 /** The percentiles of an hour hide a bad window; this line does not. */
@@ -22,6 +24,30 @@ export function worstWindow({ ring, which }) {
       look: { colour: "p99", width: 1, dash: "dot" },
     },
   ];
+}
+
+function perExecutor(group, title) {
+  const places = new Places();
+  return {
+    id: group,
+    title,
+    px: 56,
+    steps: true,
+    present: ({ ring }) => ring.stepped && ring.names(group).length > 0,
+    series: ({ ring }) => {
+      const names = ring.names(group);
+      places.keepOnly(names);
+      return names.map((name) => ({
+        key: `${group} ${name}`,
+        name,
+        at: (number) => ring.of(group, name, number),
+        read: (value) => text(bytes(value)),
+        look: { ...places.of(name), width: 1.25, opacity: 0.85 },
+      }));
+    },
+    axis: bytesAxis,
+    absent: "not in sight",
+  };
 }
 
 function ofStep(column, title, axis, read) {
