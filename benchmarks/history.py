@@ -22,7 +22,7 @@ from benchmarks.machine import machine
 SUMMARY = "history: windows archived and kept, a day opened, a week of 20 jobs analysed"
 
 # Windows of the made-up job, seconds of the example, answers of the server, jobs, turns.
-FULL = (400_000, 300, 20, 20, 3)
+FULL = (400_000, 200, 20, 20, 2)
 QUICK = (40_000, 15, 5, 2, 1)
 AIMS = {"windows_per_s_core": 50_000, "bytes_per_window": 60, "day_open_ms": 1_000}
 
