@@ -34,9 +34,10 @@ def day_opened_ms(answers: int) -> list[float]:
             return [_answered_ms(url, cookie) for _ in range(answers)]
 
 
-def week_analysed_s(jobs: int, turns: int) -> dict[int, list[float]]:
+def analysed_s(jobs: int, days: int, turns: int) -> dict[int, list[float]]:
     """Seconds by the number of cores, without the start of Spark."""
-    week = Week(jobs=jobs)
+    # Of few jobs there are no two to plant a meeting in.
+    week = Week(jobs=jobs, days=days, planted=jobs > max(Week().stalling))
     taken_s: dict[int, list[float]] = {1: [], 2: []}
     with folder() as name:
         place = Place(str(name))
