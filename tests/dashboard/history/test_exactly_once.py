@@ -4,9 +4,9 @@ import random
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -15,6 +15,7 @@ from dashboard.history.archive import Archive
 from tests.dashboard.history import streams
 from tests.dashboard.history.archiver_process import ACTIVITIES, FRAMES, POINTS, run
 from tests.dashboard.history.streams import archive, everything
+from tests.waiting import until
 
 PATIENCE_S = 120
 
@@ -94,10 +95,19 @@ def test_archivers_killed_at_random_lose_and_double_nothing(tmp_path: Path) -> N
     chance = random.Random(15)
     for _ in range(5):
         with archiver(tmp_path, entries, chunk) as killed:
+            enough = commits(tmp_path) + chance.randint(1, 6)
             begin(killed)
-            # A moment of its work, whichever that is.
-            time.sleep(chance.uniform(0, 0.3))
+            # What it does right after a commit is the next append, at whatever place of it.
+            until(partial(has_commits, tmp_path, enough), PATIENCE_S, 0.001)
             killed.kill()
             killed.wait()
     assert run(tmp_path, entries, chunk) == 0
     assert_all_once(archive(tmp_path), entries)
+
+
+def has_commits(folder: Path, enough: int) -> bool:
+    return commits(folder) >= enough
+
+
+def commits(folder: Path) -> int:
+    return len(list(folder.rglob("_delta_log/*.json")))
