@@ -1,6 +1,7 @@
 """`curtail test`: format, lint, types and import rules, then the tests; with words, pytest alone.
 
-Every step runs even if an earlier one failed, so that one run shows everything to fix.
+Every step runs even if an earlier one failed, so that one run shows everything to fix. What fails
+is run once more, alone; what passes then is named as unsteady.
 """
 
 import os
@@ -9,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +18,7 @@ from types import FrameType
 from typing import NoReturn
 from xml.etree import ElementTree
 
-from dashboard.cli import programs
+from dashboard.cli import programs, second_try
 from dashboard.cli.root import ROOT
 from dashboard.testing.class_archive import SHORT_LIVED, class_archive, jvm_options
 
@@ -27,12 +28,19 @@ TERMINATED = 128 + signal.SIGTERM
 END_S = 10
 # How many of the slowest tests each half names at its end.
 SLOWEST = 40
+PYTEST = (sys.executable, "-m", "pytest")
 
 
 @dataclass(frozen=True)
 class Step:
     name: str
     argv: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    all_passed: bool
+    lines: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -44,6 +52,15 @@ class Outcome:
     def __str__(self) -> str:
         verdict = "ok" if self.code == 0 else f"FAILED with code {self.code}"
         return f"{self.step.name:<20} {verdict}, {self.duration_s:.1f} s"
+
+
+@dataclass(frozen=True)
+class PytestRun:
+    """`cache` is where pytest remembers what failed."""
+
+    outcome: Outcome
+    report: Path
+    cache: Path
 
 
 CHECKS = (
@@ -61,6 +78,7 @@ HALVES = {
     PARALLEL: ("-m", "not quiet", "-n", "4", "--dist", "loadfile", "--no-loadscope-reorder"),
     "pytest, one by one": ("-m", "quiet"),
 }
+SECOND_TRY = "second try, alone"
 
 
 def run(argv: list[str]) -> int:
@@ -71,23 +89,39 @@ def run(argv: list[str]) -> int:
     with tempfile.TemporaryDirectory(prefix="curtail-test-", ignore_cleanup_errors=True) as folder:
         data_dir = Path(folder)
         env = environ(os.environ, data_dir)
-        pytest = (sys.executable, "-m", "pytest")
         if argv:
-            return _wait(subprocess.Popen([*pytest, *argv], cwd=ROOT, env=env))
-        tallies = [data_dir / f"junit-{number}.xml" for number in range(len(HALVES))]
-        tests = (
-            Step(name, (*pytest, *words, f"--junitxml={tally}", f"--durations={SLOWEST}"))
-            for (name, words), tally in zip(HALVES.items(), tallies, strict=True)
-        )
+            return _wait(subprocess.Popen([*PYTEST, *argv], cwd=ROOT, env=env))
         with ThreadPoolExecutor(1) as beside:
             making = beside.submit(class_archive)
-            outcomes = [_run(step, env) for step in CHECKS]
+            checks = [_run(step, env) for step in CHECKS]
             archive = making.result()
-        for step in tests:
-            quick = quick_jvms(archive, measured=step.name != PARALLEL)
-            outcomes.append(_run(step, {**env, **quick}))
-        print("\n== summary", *outcomes, counted(*tallies), sep="\n", flush=True)
-    return int(any(outcome.code for outcome in outcomes))
+        tests = _tests(env, archive, data_dir)
+        print("\n== summary", *checks, *tests.lines, sep="\n", flush=True)
+    return int(any(check.code for check in checks) or not tests.all_passed)
+
+
+def _tests(env: Mapping[str, str], archive: Path | None, data_dir: Path) -> Verdict:
+    """Both halves, then the files of what failed in them, alone."""
+    runs = [
+        _pytest(name, words, data_dir, {**env, **quick_jvms(archive, measured=name != PARALLEL)})
+        for name, words in HALVES.items()
+    ]
+    reports = [each.report for each in runs]
+    lines = [str(each.outcome) for each in runs]
+    codes = [each.outcome.code for each in runs]
+    ids = second_try.failed(each.cache for each in runs)
+    if not second_try.is_worth_it(codes, ids):
+        return Verdict(not any(codes), (*lines, counted(*reports)))
+    alone = {**env, **quick_jvms(archive, measured=True)}
+    again = _pytest(SECOND_TRY, second_try.files(ids), data_dir, alone)
+    still = second_try.failed([again.cache])
+    unsteady = (
+        f"UNSTEADY, passed only when run alone: {test}" for test in ids if test not in still
+    )
+    return Verdict(
+        again.outcome.code == 0,
+        (*lines, str(again.outcome), *unsteady, counted(*reports, still_failing=len(still))),
+    )
 
 
 def environ(base: Mapping[str, str], data_dir: Path) -> dict[str, str]:
@@ -102,18 +136,27 @@ def quick_jvms(archive: Path | None, *, measured: bool) -> dict[str, str]:
     return {"JDK_JAVA_OPTIONS": " ".join(words)} if words else {}
 
 
-def counted(*tallies: Path) -> str:
-    """The last line of the output: how many tests passed and failed, from pytest's reports."""
+def counted(*reports: Path, still_failing: int | None = None) -> str:
+    """The last line of the output: how many tests passed and failed, from pytest's reports; after
+    a second try `still_failing` takes the place of what failed in the first."""
     tests = failed = skipped = 0
-    for tally in tallies:
-        if not tally.exists():
+    for report in reports:
+        if not report.exists():
             return "0 passed, 1 failed: pytest did not finish"
-        for suite in ElementTree.parse(tally).getroot().iter("testsuite"):
+        for suite in ElementTree.parse(report).getroot().iter("testsuite"):
             tests += int(suite.get("tests", 0))
             failed += int(suite.get("failures", 0)) + int(suite.get("errors", 0))
             skipped += int(suite.get("skipped", 0))
+    if still_failing is not None:
+        failed = still_failing
     line = f"{tests - failed - skipped} passed, {failed} failed"
     return f"{line}, {skipped} skipped" if skipped else line
+
+
+def _pytest(name: str, words: Sequence[str], data_dir: Path, env: Mapping[str, str]) -> PytestRun:
+    report, cache = data_dir / f"{name}.xml", data_dir / f"{name}.cache"
+    kept = (f"--junitxml={report}", f"--durations={SLOWEST}", "-o", f"cache_dir={cache}")
+    return PytestRun(_run(Step(name, (*PYTEST, *words, *kept)), env), report, cache)
 
 
 def _run(step: Step, env: Mapping[str, str]) -> Outcome:
