@@ -19,8 +19,8 @@ from tests.sharing import pytest_collection_modifyitems, pytest_xdist_make_sched
 
 __all__ = ["pytest_collection_modifyitems", "pytest_xdist_make_scheduler"]
 
-# The browser's own 5 s are not enough where two browsers and a JVM share two cores.
-expect.set_options(timeout=20_000)
+# The browser's own 5 s are not enough where four browsers and a JVM share two cores.
+expect.set_options(timeout=60_000)
 # The same examples in every run: what one run finds, the next must find as well.
 properties.register_profile(
     "curtail", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]

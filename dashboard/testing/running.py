@@ -42,7 +42,7 @@ class Running:
     def lives(self) -> bool:
         return self._process.poll() is None
 
-    def wait_until(self, ready: Callable[[], bool], timeout_s: float = 60) -> "Running":
+    def wait_until(self, ready: Callable[[], bool], timeout_s: float = 240) -> "Running":
         deadline = time.monotonic() + timeout_s
         while not ready():
             if not self.lives or time.monotonic() > deadline:

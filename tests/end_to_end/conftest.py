@@ -14,7 +14,7 @@ __all__ = ["chromium", "page"]
 JOB_ID = "traffic-jam.ranking"
 TECHNIQUES = ("cluster_share", "echo", "live_conf", "pool_policy")
 # A JVM starts, compiles its first plans and shares two cores with a browser.
-PATIENCE_MS = 90_000
+PATIENCE_MS = 240_000
 
 
 @pytest.fixture(scope="package")

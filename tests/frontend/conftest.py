@@ -47,7 +47,7 @@ def new_page(chromium: Browser) -> Iterator[Page]:
     context = chromium.new_context(
         viewport={"width": 1440, "height": 900}, timezone_id="Europe/Berlin"
     )
-    context.set_default_timeout(30_000)
+    context.set_default_timeout(90_000)
     yield context.new_page()
     context.close()
 

@@ -117,7 +117,7 @@ def chart(page: Page) -> Locator:
 
 def wait_for_chart(page: Page) -> None:
     # Plotly's 4.8 MB take their time on a machine that is busy with other tests.
-    expect(page.locator("[data-chart][data-zoomable]")).to_be_attached(timeout=30_000)
+    expect(page.locator("[data-chart][data-zoomable]")).to_be_attached(timeout=90_000)
 
 
 def wait_for_all(live: Live) -> None:

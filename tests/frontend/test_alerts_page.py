@@ -12,7 +12,7 @@ from playwright.sync_api import Page, expect
 from dashboard.testing.stack import Stack
 from tests.dashboard.alerts.received import Received, receiving
 
-PATIENCE_MS = 30_000
+PATIENCE_MS = 90_000
 
 
 @pytest.fixture(scope="module")

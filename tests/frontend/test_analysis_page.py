@@ -11,7 +11,7 @@ from dashboard.testing.generated_week import Week
 from dashboard.testing.stack import Stack, stack
 from tests.frontend.modules import run
 
-PATIENCE_MS = 180_000
+PATIENCE_MS = 400_000
 WEEK = Week(jobs=6)
 
 pytestmark = [pytest.mark.browser, pytest.mark.spark, pytest.mark.own_jvm]

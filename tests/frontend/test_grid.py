@@ -69,7 +69,7 @@ def shown(live: Live, drawn: Figure) -> Locator:
     live.cards = [card(drawn), fleet.card("echo", title="Echo")]
     live.start()
     found = live.page.get_by_role("article").locator(".technique-figure")
-    expect(found).to_be_visible(timeout=30_000)
+    expect(found).to_be_visible(timeout=90_000)
     return found
 
 
@@ -170,7 +170,7 @@ def test_a_refresh_leaves_the_reader_where_he_was(live: Live, page: Page) -> Non
     live.cards = [card(replace(large(), note="Another note."))]
     live.until(lambda: bool(live.sockets))
     live.send({"type": "cards", "items": live.cards})
-    expect(drawn).to_contain_text("Another note.", timeout=30_000)
+    expect(drawn).to_contain_text("Another note.", timeout=90_000)
     assert drawn.locator(".technique-plot").evaluate("(plot) => plot.scrollLeft") == scrolled
     expect(square(drawn, 30)).to_be_focused()
     expect(drawn.locator(".technique-says")).to_have_text("partition 30 on executor 11: 31 MB")

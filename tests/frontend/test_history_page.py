@@ -60,7 +60,7 @@ def kept(chromium: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterato
         context = chromium.new_context(
             viewport={"width": 1440, "height": 900}, timezone_id="Europe/Berlin"
         )
-        context.set_default_timeout(30_000)
+        context.set_default_timeout(90_000)
         page = context.new_page()
         page.goto(running.url)
         page.get_by_label("User name").fill(running.username)

@@ -63,7 +63,7 @@ def found(served: Stack, chromium: Browser) -> Iterator[Found]:
     context = chromium.new_context(
         viewport={"width": 1440, "height": 900}, timezone_id="Europe/Berlin"
     )
-    context.set_default_timeout(30_000)
+    context.set_default_timeout(90_000)
     page = context.new_page()
     page.goto(served.url)
     page.get_by_label("User name").fill(served.username)
@@ -86,7 +86,7 @@ def found(served: Stack, chromium: Browser) -> Iterator[Found]:
 def drawn(page: Page) -> tuple[int, int]:
     """The range that the panels show, once they do."""
     chart = page.locator("[data-chart][data-range]")
-    expect(chart).to_be_attached(timeout=30_000)
+    expect(chart).to_be_attached(timeout=90_000)
     start, end = (chart.get_attribute("data-range") or "").split("-")
     return int(start), int(end)
 
@@ -157,7 +157,7 @@ def test_the_console_stays_empty(found: Found) -> None:
     listen = lambda message: said.append(message.text)  # noqa: E731 - to be taken off again
     found.page.on("console", listen)
     page = found.open()
-    expect(page.locator("[data-chart][data-zoomable]")).to_be_attached(timeout=30_000)
+    expect(page.locator("[data-chart][data-zoomable]")).to_be_attached(timeout=90_000)
     found.page.remove_listener("console", listen)
     assert said == []
 
@@ -178,7 +178,7 @@ def test_when_its_windows_are_gone_it_says_so_and_shows_no_empty_chart(found: Fo
     long_ago_ms = found.incident["onset_ms"] - DAY_MS
     evidence = {**found.incident["evidence"], "spans_ms": [[long_ago_ms, long_ago_ms + 500]]}
     page = found.open(_copy(found, onset_ms=long_ago_ms, evidence=json.dumps(evidence)))
-    expect(page.locator("[data-gone]")).to_contain_text("no longer kept", timeout=30_000)
+    expect(page.locator("[data-gone]")).to_contain_text("no longer kept", timeout=90_000)
     expect(page.locator("[data-chart]")).to_be_hidden()
     expect(page.locator(".table-one")).to_be_visible()
 

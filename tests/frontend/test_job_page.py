@@ -181,7 +181,7 @@ def test_a_lost_connection_is_said_and_its_gap_is_filled_once(live: Live, page: 
     expect(page.locator(".facts")).to_contain_text("was running")
     fetched = live.fetches()
     live.on_socket = live.greet
-    expect(chart(page)).to_have_attribute("data-state", "live", timeout=30_000)
+    expect(chart(page)).to_have_attribute("data-state", "live", timeout=90_000)
     expect(page.locator(".facts")).not_to_contain_text("was running")
     assert live.fetches() == fetched + 1
 
@@ -244,7 +244,7 @@ def test_record_level_latency_says_nothing_of_it(live: Live, page: Page) -> None
 def test_what_the_collector_lost_is_said(live: Live, page: Page) -> None:
     live.losses = {"dropped": 12, "unreadable": 3}
     live.start()
-    expect(page.locator("[data-health]")).to_contain_text("12 frames dropped", timeout=30_000)
+    expect(page.locator("[data-health]")).to_contain_text("12 frames dropped", timeout=90_000)
     expect(page.locator("[data-health]")).to_contain_text("3 entries that could not be read")
     expect(page.locator("[data-health]")).not_to_contain_text("late")
 
@@ -253,7 +253,7 @@ def test_parts_that_were_late_are_no_losses_and_no_alarm(live: Live, page: Page)
     live.losses = {"late": 37}
     live.start()
     health = page.locator("[data-health]")
-    expect(health).to_contain_text("nothing lost · 37 parts came too late", timeout=30_000)
+    expect(health).to_contain_text("nothing lost · 37 parts came too late", timeout=90_000)
     expect(health).not_to_have_class("warn")
 
 

@@ -26,7 +26,7 @@ def log_in(running: Stack, chromium: Browser) -> Iterator[Callable[[str, str], P
 
     def as_somebody(name: str, password: str) -> Page:
         context = chromium.new_context(viewport={"width": 1440, "height": 900})
-        context.set_default_timeout(30_000)
+        context.set_default_timeout(90_000)
         contexts.append(context)
         page = context.new_page()
         page.goto(running.url)

@@ -179,14 +179,17 @@ class Asking:
     def until_it_is(self, state: State, technique: str, settings: dict[str, Value]) -> str:
         self._version += 1
         wanted = Wanted("act", self._version, LEASE_MS, settings)
-        held_until(
-            lambda: (
-                [(each.version, each.state) for each in self._operator.states()]
-                == [(self._version, state)]
-            ),
-            lambda: self._operator.ask(self._version, **{technique: wanted}),
-        )
-        return self._operator.states()[0].because
+        because = ""
+
+        def it_is() -> bool:
+            # Read once: a moment later its lease may have ended, and that has a reason of its own.
+            nonlocal because
+            states = self._operator.states()
+            because = states[0].because if states else ""
+            return [(each.version, each.state) for each in states] == [(self._version, state)]
+
+        held_until(it_is, lambda: self._operator.ask(self._version, **{technique: wanted}))
+        return because
 
     def off(self) -> None:
         self._version += 1
