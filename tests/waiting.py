@@ -5,8 +5,8 @@ from collections.abc import Callable
 from typing import TypeVar
 
 T = TypeVar("T")
-# What takes a second on a quiet machine takes some where four workers, their JVMs and browsers share
-# two cores. To wait longer costs nothing where it passes.
+# What takes a second on a quiet machine takes some where four workers, their JVMs and browsers
+# share two cores. To wait longer costs nothing where it passes.
 PATIENCE = 4
 
 

@@ -9,7 +9,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -18,51 +17,17 @@ from types import FrameType
 from typing import NoReturn
 from xml.etree import ElementTree
 
-from dashboard.cli import programs, second_try
+from dashboard.cli import programs, second_try, steps
 from dashboard.cli.root import ROOT
+from dashboard.cli.steps import Step
 from dashboard.testing.class_archive import SHORT_LIVED, class_archive, jvm_options
 
 # These variables may point at a real installation; tests must never write there.
 NOT_FOR_TESTS = ("REDIS_URL", "DATABASE_URL")
 TERMINATED = 128 + signal.SIGTERM
-END_S = 10
 # How many of the slowest tests each half names at its end.
 SLOWEST = 40
 PYTEST = (sys.executable, "-m", "pytest")
-
-
-@dataclass(frozen=True)
-class Step:
-    name: str
-    argv: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Verdict:
-    all_passed: bool
-    lines: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Outcome:
-    step: Step
-    code: int
-    duration_s: float
-
-    def __str__(self) -> str:
-        verdict = "ok" if self.code == 0 else f"FAILED with code {self.code}"
-        return f"{self.step.name:<20} {verdict}, {self.duration_s:.1f} s"
-
-
-@dataclass(frozen=True)
-class PytestRun:
-    """`cache` is where pytest remembers what failed."""
-
-    outcome: Outcome
-    report: Path
-    cache: Path
-
-
 CHECKS = (
     Step("ruff format --check", (sys.executable, "-m", "ruff", "format", "--check", ".")),
     Step("ruff check", (sys.executable, "-m", "ruff", "check", ".")),
@@ -72,13 +37,27 @@ CHECKS = (
         (sys.executable, "-c", "from importlinter.cli import lint_imports_command as l; l()"),
     ),
 )
-PARALLEL = "pytest"
-# Most tests wait more than they compute, so they run in parallel; those that measure time do not.
-HALVES = {
-    PARALLEL: ("-m", "not quiet", "-n", "4", "--dist", "loadfile", "--no-loadscope-reorder"),
-    "pytest, one by one": ("-m", "quiet"),
-}
-SECOND_TRY = "second try, alone"
+# Most tests wait more than they compute, so they run side by side. Those that judge a pace run one
+# by one at the same time, and come first wherever both want the CPU: niced like that, the others
+# are no more to them than what runs beside a job on anybody's machine.
+SIDE_BY_SIDE = ("-m", "not quiet", "-n", "4", "--dist", "loadfile", "--no-loadscope-reorder")
+ONE_BY_ONE = ("-m", "quiet")
+YIELDING = ("nice", "-n", "10")
+
+
+@dataclass(frozen=True)
+class PytestRun:
+    """`cache` is where pytest remembers what failed."""
+
+    step: Step
+    report: Path
+    cache: Path
+
+
+@dataclass(frozen=True)
+class Verdict:
+    all_passed: bool
+    lines: tuple[str, ...]
 
 
 def run(argv: list[str]) -> int:
@@ -93,7 +72,7 @@ def run(argv: list[str]) -> int:
             return _wait(subprocess.Popen([*PYTEST, *argv], cwd=ROOT, env=env))
         with ThreadPoolExecutor(1) as beside:
             making = beside.submit(class_archive)
-            checks = [_run(step, env) for step in CHECKS]
+            checks = [steps.run(step, env) for step in CHECKS]
             archive = making.result()
         tests = _tests(env, archive, data_dir)
         print("\n== summary", *checks, *tests.lines, sep="\n", flush=True)
@@ -101,27 +80,37 @@ def run(argv: list[str]) -> int:
 
 
 def _tests(env: Mapping[str, str], archive: Path | None, data_dir: Path) -> Verdict:
-    """Both halves, then the files of what failed in them, alone."""
-    runs = [
-        _pytest(name, words, data_dir, {**env, **quick_jvms(archive, measured=name != PARALLEL)})
-        for name, words in HALVES.items()
+    """Both halves at once, then the files of what failed in them, alone."""
+    measured = quick_jvms(archive, measured=True)
+    halves = [
+        _pytest("pytest", SIDE_BY_SIDE, data_dir, quick_jvms(archive, measured=False), YIELDING),
+        _pytest("pytest, one by one", ONE_BY_ONE, data_dir, measured),
     ]
-    reports = [each.report for each in runs]
-    lines = [str(each.outcome) for each in runs]
-    codes = [each.outcome.code for each in runs]
-    ids = second_try.failed(each.cache for each in runs)
+    outcomes = steps.together([half.step for half in halves], env)
+    lines = [str(outcome) for outcome in outcomes]
+    codes = [outcome.code for outcome in outcomes]
+    reports = [half.report for half in halves]
+    ids = second_try.failed(half.cache for half in halves)
     if not second_try.is_worth_it(codes, ids):
         return Verdict(not any(codes), (*lines, counted(*reports)))
-    alone = {**env, **quick_jvms(archive, measured=True)}
-    again = _pytest(SECOND_TRY, second_try.files(ids), data_dir, alone)
-    still = second_try.failed([again.cache])
-    unsteady = (
-        f"UNSTEADY, passed only when run alone: {test}" for test in ids if test not in still
-    )
-    return Verdict(
-        again.outcome.code == 0,
-        (*lines, str(again.outcome), *unsteady, counted(*reports, still_failing=len(still))),
-    )
+    alone = _pytest("second try, alone", second_try.files(ids), data_dir, measured)
+    again = steps.run(alone.step, env)
+    still = second_try.failed([alone.cache])
+    unsteady = [f"UNSTEADY, passed only when run alone: {one}" for one in ids if one not in still]
+    tally = counted(*reports, still_failing=len(still))
+    return Verdict(again.code == 0, (*lines, str(again), *unsteady, tally))
+
+
+def _pytest(
+    name: str,
+    words: Sequence[str],
+    data_dir: Path,
+    env: Mapping[str, str],
+    before: tuple[str, ...] = (),
+) -> PytestRun:
+    report, cache = data_dir / f"{name}.xml", data_dir / f"{name}.cache"
+    kept = (f"--junitxml={report}", f"--durations={SLOWEST}", "-o", f"cache_dir={cache}")
+    return PytestRun(Step(name, (*before, *PYTEST, *words, *kept), env), report, cache)
 
 
 def environ(base: Mapping[str, str], data_dir: Path) -> dict[str, str]:
@@ -153,32 +142,13 @@ def counted(*reports: Path, still_failing: int | None = None) -> str:
     return f"{line}, {skipped} skipped" if skipped else line
 
 
-def _pytest(name: str, words: Sequence[str], data_dir: Path, env: Mapping[str, str]) -> PytestRun:
-    report, cache = data_dir / f"{name}.xml", data_dir / f"{name}.cache"
-    kept = (f"--junitxml={report}", f"--durations={SLOWEST}", "-o", f"cache_dir={cache}")
-    return PytestRun(_run(Step(name, (*PYTEST, *words, *kept)), env), report, cache)
-
-
-def _run(step: Step, env: Mapping[str, str]) -> Outcome:
-    print(f"\n== {step.name}", flush=True)
-    began_s = time.monotonic()
-    code = _wait(subprocess.Popen(step.argv, cwd=ROOT, env=env))
-    outcome = Outcome(step, code, time.monotonic() - began_s)
-    print(f"== {outcome}", flush=True)
-    return outcome
-
-
 def _wait(process: subprocess.Popen[bytes]) -> int:
     try:
         return process.wait()
     except (KeyboardInterrupt, SystemExit) as asked:
-        # Fixtures clean up only if pytest is asked to stop, not killed. Ctrl-C has asked it.
         if isinstance(asked, SystemExit):
             process.send_signal(signal.SIGINT)
-        try:
-            process.wait(END_S)
-        except subprocess.TimeoutExpired:
-            process.kill()
+        steps.end(process)
         raise
 
 

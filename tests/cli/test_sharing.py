@@ -5,7 +5,7 @@ import pytest
 from _pytest.nodeid import NodeId
 
 from dashboard.cli.root import ROOT
-from dashboard.cli.test import HALVES
+from dashboard.cli.test import ONE_BY_ONE, SIDE_BY_SIDE
 from tests.sharing import OWN_JVM, SPARK, STATE, TwoSparksAtATime, marks, tell_apart
 
 LEVERS, TASKS = (
@@ -40,7 +40,7 @@ def test_what_is_marked_is_found_by_its_text(request: pytest.FixtureRequest) -> 
 
 
 def test_every_test_is_in_one_of_both_halves() -> None:
-    together, alone = (words[words.index("-m") + 1] for words in HALVES.values())
+    together, alone = (words[words.index("-m") + 1] for words in (SIDE_BY_SIDE, ONE_BY_ONE))
     assert together == f"not {alone}"
 
 
