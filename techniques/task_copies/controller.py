@@ -47,6 +47,7 @@ def decide(view: View, options: Options, past: Past = NOTHING_YET) -> Decision |
         "sink": _may_write_twice(view.sink, options),
         "left_out": {str(kind.number): why for kind, why in found.left_out.items()},
         "any_sink": options["sink"] == ALWAYS,
+        "stateful": bool(options["stateful"]),
         "run": past.run,
     }
     asked = "" if holds.hold else ", because it was asked for"

@@ -103,6 +103,7 @@ def test_each_stage_has_a_timeout_of_its_own() -> None:
         "sink": True,
         "left_out": {},
         "any_sink": False,
+        "stateful": False,
         "run": "run-1",
     }
     assert decision.reason.startswith(
@@ -166,7 +167,9 @@ def test_stateful_stages_are_left_out_until_they_are_asked_for() -> None:
 
     assert set(timeouts(acted(seen))) == {"0"}
     assert "stage 2, which uses a state store, is left out" in conditions(seen).why
-    assert set(timeouts(acted(seen, stateful=True))) == {"0", "1"}
+    asked_for = acted(seen, stateful=True)
+    assert set(timeouts(asked_for)) == {"0", "1"}
+    assert asked_for.settings["stateful"] is True
 
 
 def test_where_every_stage_is_left_out_the_job_is_told_so() -> None:
