@@ -11,7 +11,7 @@ from techniques.detection.rules import straggler
 from techniques.model import Conditions, Decision, Evidence, Mode, Options, Past
 from techniques.options import checked
 from techniques.schema import Setting, Settings
-from techniques.task_copies import sinks
+from techniques.task_copies import sinks, sparks_own
 from techniques.task_copies.algorithm import steady, timeout_ms
 from techniques.task_copies.attempts import FEWEST_TASKS
 from techniques.task_copies.seen import Seen, seen
@@ -65,7 +65,8 @@ def _conditions(view: View, found: Seen) -> Conditions:
         return Conditions(None, why)
     left_out = "".join(f"; {why}" for why in found.left_out.values())
     hold, why = _helps(view, found)
-    return Conditions(hold, f"{why}{left_out}")
+    first = sparks_own.advice(found) if hold else None
+    return Conditions(hold, f"{why}{left_out}", first)
 
 
 def _helps(view: View, found: Seen) -> tuple[bool, str]:

@@ -41,19 +41,22 @@ def main() -> int:
     spark = session(options)
     running = {name: start(spark, name, moved, options) for name, moved in QUERIES.items()}
 
-    def again() -> None:
-        """Starts queries whose Python came too late, as who looks after a job would."""
+    def again() -> list[Exception]:
+        """Starts queries whose Python came too late, as who looks after a job would. Returns what
+        others failed with."""
+        failed: list[Exception] = []
         for name, query in running.items():
-            if TOO_LATE in str(query.exception() or ""):
+            failure = query.exception()
+            if TOO_LATE in str(failure or ""):
                 running[name] = start(spark, name, QUERIES[name], options)
+            elif failure:
+                failed.append(failure)
+        return failed
 
-    failed: list[Exception]
+    failed: list[Exception] = []
     if options.like is None:
-        while not ended.wait(0.1):
-            again()
-            if not all(query.isActive for query in running.values()):
-                break
-        failed = [failure for query in running.values() if (failure := query.exception())]
+        while not (failed or ended.wait(0.1)):
+            failed = again()
     else:
         last = {name: len(put_out(options.like, name)) - 1 for name in running}
         failed = until_done(running, last, again)
@@ -94,6 +97,8 @@ def session(options: argparse.Namespace) -> SparkSession:
         .config("spark.sql.streaming.stateStore.minDeltasForSnapshot", 3)
         # Spark gives Python 15 s to start, which seven queries at once on two cores may take.
         .config("spark.python.authenticate.socketTimeout", "120s")
+        # Spark runs a task elsewhere if its executor is busy for 3 s, as it may be here.
+        .config("spark.locality.wait", "60s")
     )
     for key, value in options.conf.items():
         builder = builder.config(key, value)
@@ -135,7 +140,7 @@ def start(
 
 
 def until_done(
-    running: dict[str, StreamingQuery], last: dict[str, int], again: Callable[[], None]
+    running: dict[str, StreamingQuery], last: dict[str, int], again: Callable[[], object]
 ) -> list[Exception]:
     """Returns when every query has run its batches; stops each as soon as it has. Returns what
     queries failed with by themselves: one that is stopped while Spark plans its next batch has an

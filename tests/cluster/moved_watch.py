@@ -124,7 +124,7 @@ def untouched(out: Path, like: Path) -> None:
     conf = {"spark.master": "local[2]", "spark.sql.shuffle.partitions": "1"}
     out.mkdir()
     with Running(program(out, "--conf", json.dumps(conf), "--like", str(like))) as running:
-        assert running.wait(timeout_s=240) == 0, running.said(60)
+        assert running.wait(2 * PATIENCE_S) == 0, running.said(60)
 
 
 def program(out: Path, *words: str) -> Program:

@@ -21,7 +21,7 @@ from redis import Redis
 from collectors.formats.asked import State
 from dashboard.cli import programs
 from dashboard.cli.child import Program
-from dashboard.testing.cluster import Cluster, cluster
+from dashboard.testing.cluster import Cluster
 from dashboard.testing.running import Running
 from dashboard.testing.stack import redis_server
 from tests.cluster import copied_job as job
@@ -62,16 +62,16 @@ class Copied:
 
 
 @pytest.fixture(scope="module")
-def copied(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Copied]:
+def copied(three_hosts: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Copied]:
     out = tmp_path_factory.mktemp("copied")
-    with cluster(workers=HOSTS) as hosts, redis_server() as redis:
-        words = ("--out", str(out), "--conf", json.dumps(hosts.spark_options))
+    with redis_server() as redis:
+        words = ("--out", str(out), "--conf", json.dumps(three_hosts.spark_options))
         argv = (sys.executable, "-m", job.__name__, *words, "--redis", redis.url)
         env = programs.environ(os.environ, **programs.same_python())
         with Running(Program(job.NAME, argv, env, out / "driver.log")) as running:
             client = Redis.from_url(redis.url)
             queries = {each.name: Steered(client, each.name) for each in QUERIES}
-            made = Copied(hosts, running, out, queries)
+            made = Copied(three_hosts, running, out, queries)
             for each in QUERIES:
                 made.runs_on(each, 2)
             yield made

@@ -14,7 +14,7 @@ import pytest
 
 from collectors.formats.buckets import merged
 from collectors.formats.wire import WINDOW_MS
-from dashboard.testing.cluster import Cluster, cluster
+from dashboard.testing.cluster import Cluster
 from dashboard.testing.stack import redis_server
 from tests.cluster import job as program
 from tests.cluster import orders
@@ -48,12 +48,6 @@ MADE_UP_MS = 20_000
 # More than the 30 s of parts that wait in an executor.
 HOLD_MS = 32_000
 WAITING_MS = 30_000
-
-
-@pytest.fixture(scope="module")
-def three_hosts() -> Iterator[Cluster]:
-    with cluster(workers=len(HOSTS)) as running:
-        yield running
 
 
 @pytest.fixture(scope="module")

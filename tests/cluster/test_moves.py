@@ -14,25 +14,24 @@ import pytest
 
 from collectors.formats.asked import State
 from dashboard.cli import sessions
-from dashboard.testing.cluster import cluster
+from dashboard.testing.cluster import Cluster
 from dashboard.testing.stack import redis_server
 from tests.cluster import moved_job as job
 from tests.cluster.moved_queries import QUERIES
-from tests.cluster.moved_watch import Places, Watched, untouched
+from tests.cluster.moved_watch import PATIENCE_S, Places, Watched, untouched
 from tests.waiting import until
 
 pytestmark = [pytest.mark.cluster, pytest.mark.spark, pytest.mark.quiet]
 
-HOSTS = 3
 ROUNDS = 4
 SEED = 14
 
 
 @pytest.fixture(scope="module")
-def moved(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Watched]:
+def moved(three_hosts: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Watched]:
     out = tmp_path_factory.mktemp("moves") / "moved"
     out.mkdir()
-    with cluster(workers=HOSTS) as three_hosts, redis_server() as redis:
+    with redis_server() as redis:
         watched = Watched(three_hosts, redis, out)
         try:
             watched.run_on(2)
@@ -119,7 +118,7 @@ def test_a_driver_that_is_killed_goes_on_from_its_checkpoint(moved: Watched) -> 
     moved.run_on(1)
     sessions.send(moved.running.pid, signal.SIGKILL)
     moved.running.end()
-    until(lambda: not moved.has_executors(), timeout_s=60)
+    until(lambda: not moved.has_executors(), PATIENCE_S)
     moved.start()
     moved.run_on(1)
     ask_all(moved, dict.fromkeys(range(job.PARTITIONS), sorted(moved.executors())[-1]))
@@ -129,7 +128,7 @@ def test_a_driver_that_is_killed_goes_on_from_its_checkpoint(moved: Watched) -> 
 
 def test_output_and_state_are_those_of_an_untouched_run(moved: Watched) -> None:
     os.kill(moved.running.pid, signal.SIGTERM)
-    assert moved.running.wait(timeout_s=60) == 0, moved.running.said(60)
+    assert moved.running.wait(PATIENCE_S) == 0, moved.running.said(60)
     out = moved.out.parent / "untouched"
     untouched(out, like=moved.out)
     for name in QUERIES:

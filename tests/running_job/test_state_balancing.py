@@ -18,7 +18,7 @@ from collectors.formats.activity import Kind
 from collectors.formats.keys import Entry
 from dashboard.cli import cluster as spark_cluster
 from dashboard.series import activities
-from dashboard.testing.cluster import Cluster, cluster, host_of
+from dashboard.testing.cluster import Cluster, host_of
 from dashboard.testing.running import Running
 from dashboard.testing.stack import Stack, stack
 from examples import cluster_counts
@@ -90,13 +90,12 @@ class OnOneSlowHost:
 
 
 @pytest.fixture(scope="module")
-def job() -> Iterator[OnOneSlowHost]:
+def job(three_hosts: Cluster) -> Iterator[OnOneSlowHost]:
     with ExitStack() as cleanup:
-        hosts = cleanup.enter_context(cluster(workers=3))
         running = cleanup.enter_context(stack())
-        words = ("--master", hosts.url, "--hosts", "3")
+        words = ("--master", three_hosts.url, "--hosts", "3")
         cleanup.enter_context(Running(running.job("cluster_counts", *words)))
-        started = OnOneSlowHost(running, hosts)
+        started = OnOneSlowHost(running, three_hosts)
         until(lambda: started.batches() >= WARM_BATCHES, timeout_s=PATIENCE_S, every_s=0.5)
         started.slow_executor = started.fullest()
         cleanup.enter_context(started.slow(started.slow_executor))

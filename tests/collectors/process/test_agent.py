@@ -382,9 +382,7 @@ def test_state_is_placed_by_moves_or_by_copies_of_its_tasks_and_not_by_both(
     world.hear(Control(2, 0, wanted))
     world.tick()
 
-    refused = {
-        each.technique: each.because for each in world.asked().techniques if each.because
-    }
+    refused = {each.technique: each.because for each in world.asked().techniques if each.because}
     ordered = {each["lever"] for each in world.told["orders"]}
     if stateful:
         assert refused == {order[1]: f"{first} owns the placement of state"}
