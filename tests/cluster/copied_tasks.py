@@ -1,6 +1,7 @@
 """The queries of `copied_job.py`, seen and steered through Redis as the server does."""
 
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,9 +14,10 @@ from collectors.formats.control import Control, Value, Wanted
 from tests.cluster.copied_job import NAME, STAGES
 from tests.waiting import until
 
-TECHNIQUE = "copied"
+COPIES, PLACES = "copied", "placed"
 # Longer than any test: what is asked need not be renewed.
-LEASE_MS = 120_000
+LEASE_MS = 900_000
+PATIENCE_S = 120
 ASKED = wire.Only(frozenset({wire.ASKED}), frozenset())
 
 
@@ -43,19 +45,24 @@ class Steered:
         self._job = keys.job_id(NAME, query)
         self._version = 0
 
-    def ask(self, **settings: Value) -> Applied:
-        """Returns what the driver made of it once it has."""
+    def ask(self, places: Mapping[int, str] | None = None, **settings: Value) -> Applied:
+        """Returns what the driver made of the copies that are asked once it has. With `places`,
+        executors by state partition, state is to move there meanwhile."""
         self._version += 1
-        self._send({TECHNIQUE: Wanted("act", self._version, LEASE_MS, settings)})
-        return until(self._said, timeout_s=30)[0]
+        asked = {COPIES: Wanted("act", self._version, LEASE_MS, settings)}
+        if places is not None:
+            wished = {"places": {str(partition): to for partition, to in places.items()}}
+            asked[PLACES] = Wanted("act", self._version, LEASE_MS, wished)
+        self._send(asked)
+        return self.state()
 
     def off(self) -> None:
         self._version += 1
         self._send({})
-        until(lambda: self._asked() is not None, timeout_s=30)
+        until(lambda: self._asked() is not None, PATIENCE_S)
 
     def state(self) -> Applied:
-        return until(self._said, timeout_s=30)[0]
+        return until(self._said, PATIENCE_S)[0]
 
     def tasks(self, since_ms: float = 0) -> list[Task]:
         entries = self._redis.xrange(keys.activities(self._job).key, str(int(since_ms)), "+")

@@ -97,8 +97,10 @@ def session(options: argparse.Namespace) -> SparkSession:
         .config("spark.sql.streaming.stateStore.minDeltasForSnapshot", 3)
         # Spark gives Python 15 s to start, which seven queries at once on two cores may take.
         .config("spark.python.authenticate.socketTimeout", "120s")
-        # Spark runs a task elsewhere if its executor is busy for 3 s, as it may be here.
-        .config("spark.locality.wait", "60s")
+        # Spark runs a task elsewhere if its executor is busy for 3 s, as it may be here. Where only
+        # the host is preferred, as by a shuffle, any other does as well.
+        .config("spark.locality.wait.process", "20s")
+        .config("spark.locality.wait.node", "0s")
     )
     for key, value in options.conf.items():
         builder = builder.config(key, value)
