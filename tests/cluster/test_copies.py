@@ -29,7 +29,12 @@ from tests.cluster.copied_job import CHANGELOGS, QUERIES, REFERENCE, SINK, SNAPS
 from tests.cluster.copied_tasks import Steered, Task
 from tests.waiting import until
 
-pytestmark = [pytest.mark.cluster, pytest.mark.spark, pytest.mark.quiet]
+pytestmark = [
+    pytest.mark.cluster,
+    pytest.mark.spark,
+    pytest.mark.quiet,
+    pytest.mark.timeout(1200),
+]
 
 HOSTS = 3
 PATIENCE_S = 240
@@ -61,7 +66,12 @@ class Copied:
         self.wait(lambda: self.batches(counting) >= enough)
 
     def wait(self, condition: Callable[[], object], timeout_s: float = PATIENCE_S) -> None:
-        until(lambda: condition() or not self.running.lives, timeout_s, every_s=0.1)
+        def is_over() -> bool:
+            for query in self.queries.values():
+                query.renew()
+            return bool(condition()) or not self.running.lives
+
+        until(is_over, timeout_s, every_s=0.1)
         assert self.running.lives, self.running.said(60)
 
 

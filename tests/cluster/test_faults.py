@@ -38,7 +38,12 @@ from tests.cluster.watched import (
 )
 from tests.waiting import until
 
-pytestmark = [pytest.mark.cluster, pytest.mark.spark, pytest.mark.quiet]
+pytestmark = [
+    pytest.mark.cluster,
+    pytest.mark.spark,
+    pytest.mark.quiet,
+    pytest.mark.timeout(1200),
+]
 
 START_MS = int(time.time() * 1000)
 OUTAGE_BATCHES = 3
