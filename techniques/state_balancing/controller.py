@@ -8,6 +8,7 @@ after it. Executors that are about to go are emptied at once.
 from dataclasses import replace
 
 from techniques.detection.slow_partitions import SlowPartition, slow_partitions
+from techniques.durations import said
 from techniques.latency_balancing.algorithm import aged
 from techniques.model import Conditions, Decision, Mode, Options, Past
 from techniques.state_balancing.algorithm import ALPHA, THRESHOLD
@@ -160,8 +161,8 @@ def _to_blame(view: View, now: Cluster, found: Slowest | None) -> SlowPartition 
 def _skew(heavy: SlowPartition) -> str:
     return (
         f"partition {heavy.partition} is slow wherever it is: its tasks take {heavy.ratio:.1f} × "
-        f"those of the others on the same executor ({heavy.mean_ms:.3g} ms against "
-        f"{heavy.others_ms:.3g} ms, p = {heavy.p_value:.2g}), so moving it does not help; its keys "
+        f"those of the others on the same executor ({said(heavy.mean_ms)} against "
+        f"{said(heavy.others_ms)}, p = {heavy.p_value:.2g}), so moving it does not help; its keys "
         "are skewed"
     )
 

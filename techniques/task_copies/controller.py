@@ -8,6 +8,7 @@ that, and keeps to the budget.
 from collections.abc import Mapping
 
 from techniques.detection.rules import straggler
+from techniques.durations import said
 from techniques.model import Conditions, Decision, Evidence, Mode, Options, Past
 from techniques.options import checked
 from techniques.schema import Setting, Settings
@@ -142,7 +143,7 @@ def _does(timeouts: Mapping[str, int], budget_percent: float) -> str:
     if not timeouts:
         return "no task is copied"
     by_stage = sorted((int(kind), ms) for kind, ms in timeouts.items())
-    ages = ", ".join(f"of stage {kind + 1} after {ms} ms" for kind, ms in by_stage)
+    ages = ", ".join(f"of stage {kind + 1} after {said(ms)}" for kind, ms in by_stage)
     return f"a task {ages} gets a copy on another host, {budget_percent:g} % of task time at most"
 
 
@@ -151,7 +152,7 @@ def _evidence(found: Seen, timeouts: Mapping[str, int]) -> tuple[Evidence, ...]:
     stages = [
         Evidence(
             f"tasks of {kind.title}",
-            f"{kind.percentiles}; timeout {ms} ms"
+            f"{kind.percentiles}; timeout {said(ms)}"
             if (ms := timeouts.get(str(kind.number)))
             else f"{kind.percentiles}; no timeout",
         )

@@ -113,7 +113,9 @@ def test_each_stage_has_a_timeout_of_its_own() -> None:
     said = evidence(decision)
     assert said["tasks of stage 1"].startswith("p50 100 ms, p90 100 ms")
     assert said["tasks of stage 1"].endswith("p99.9 900 ms; timeout 120 ms")
-    assert said["copies in the last 30 s"] == "0 made, 0 came first, 0 s of task time wasted (0.0%)"
+    assert (
+        said["copies in the last 30 s"] == "0 made, 0 came first, 0 ms of task time wasted (0.0%)"
+    )
 
 
 def test_a_stage_of_few_tasks_has_no_timeout() -> None:
