@@ -79,7 +79,7 @@ class Advice:
 @dataclass(frozen=True)
 class Conditions:
     """Whether a technique can help this job now; `hold` is None where too little is known.
-    `first` is what would help more than the technique does."""
+    `first` is what would help as much as the technique does, or more."""
 
     hold: bool | None
     why: str

@@ -1,4 +1,5 @@
-"""Fixtures of more than one folder: a real Redis; a store and a channel layer in memory.
+"""Fixtures of more than one folder: a real Redis, a Spark cluster; a store and a channel layer in
+memory.
 
 And how patient tests are: what runs on the machine beside them must not fail them.
 """
@@ -13,9 +14,11 @@ from pytest_django.fixtures import Settings
 
 from dashboard.store import the_store
 from dashboard.store.memory import MemoryStore
+from dashboard.testing.cluster import Cluster, cluster
 from dashboard.testing.stack import RedisServer, redis_server
 from tests.append_only import unprotected_while_emptied
 from tests.sharing import pytest_collection_modifyitems, pytest_xdist_make_scheduler
+from tests.waiting import until
 
 __all__ = ["pytest_collection_modifyitems", "pytest_xdist_make_scheduler"]
 
@@ -39,6 +42,19 @@ def redis() -> Iterator[RedisServer]:
     """A redis-server of the test's own, empty, that may be stopped and started."""
     with redis_server() as server:
         yield server
+
+
+@pytest.fixture(scope="session")
+def _three_hosts() -> Iterator[Cluster]:
+    with cluster(workers=3) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def three_hosts(_three_hosts: Cluster) -> Cluster:
+    """A Spark cluster for one application at a time; to start its JVMs once is dear enough."""
+    until(lambda: not _three_hosts.executors(), timeout_s=120)
+    return _three_hosts
 
 
 @pytest.fixture

@@ -45,6 +45,7 @@ def spark_options(master_url: str, workers: int) -> dict[str, str]:
         "spark.pyspark.python": sys.executable,
         # Wait for all executors, or the first batches would run on one host alone.
         "spark.scheduler.minRegisteredResourcesRatio": "1.0",
+        "spark.scheduler.maxRegisteredResourcesWaitingTime": "120s",
         "spark.cores.max": str(workers),
     }
 

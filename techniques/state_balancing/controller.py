@@ -8,6 +8,7 @@ after it. Executors that are about to go are emptied at once.
 from dataclasses import replace
 
 from techniques.detection.slow_partitions import SlowPartition, slow_partitions
+from techniques.durations import said
 from techniques.latency_balancing.algorithm import aged
 from techniques.model import Conditions, Decision, Mode, Options, Past
 from techniques.state_balancing.algorithm import ALPHA, THRESHOLD
@@ -69,8 +70,10 @@ def _lately(moved: int) -> str:
 
 
 def decide(view: View, options: Options, past: Past = NOTHING_YET) -> Decision | None:
-    if past.refused or _missing(view):
+    if _missing(view):
         return None
+    if past.refused:
+        return _withdrawn(view, past)
     terms = Terms.of(options)
     return _act(view, terms, past) if past.mode is Mode.ACT else _advise(view, terms, past)
 
@@ -105,6 +108,27 @@ def _act(view: View, terms: Terms, past: Past) -> Decision | None:
     return Decision(_settings(wished), says, evidence(view, found), memory.as_memory())
 
 
+def _withdrawn(view: View, past: Past) -> Decision | None:
+    """Drops the wishes that the job did not carry out, so that a refusal because of one of them
+    ends; nothing new is tried while it lasts. Spark may run a partition elsewhere for reasons of
+    its own: its executor was busy for too long, or a copy of its task ran elsewhere."""
+    before = Memory.of(past.decision.memory if past.decision else {}, past.run)
+    wished, at = _wishes(past, before), places(view)
+    unmet = {each for each, to in wished.items() if at.get(each) != to}
+    if not unmet:
+        return None
+    moves = tuple(
+        replace(move, verdict=Verdict.FAILED)
+        if move.verdict is Verdict.WAITING and move.partition in unmet
+        else move
+        for move in before.moves
+    )
+    kept = {each: to for each, to in wished.items() if each not in unmet}
+    numbers = ", ".join(map(str, sorted(unmet)))
+    says = f"the wish for partition {numbers} is dropped: the job refused it ({past.refused})"
+    return Decision(_settings(kept), says, memory=replace(before, moves=moves).as_memory())
+
+
 def _missing(view: View) -> Conditions | None:
     """What has to be there before anything can be said."""
     if not len(view) or not stages(view):
@@ -137,8 +161,8 @@ def _to_blame(view: View, now: Cluster, found: Slowest | None) -> SlowPartition 
 def _skew(heavy: SlowPartition) -> str:
     return (
         f"partition {heavy.partition} is slow wherever it is: its tasks take {heavy.ratio:.1f} × "
-        f"those of the others on the same executor ({heavy.mean_ms:.3g} ms against "
-        f"{heavy.others_ms:.3g} ms, p = {heavy.p_value:.2g}), so moving it does not help; its keys "
+        f"those of the others on the same executor ({said(heavy.mean_ms)} against "
+        f"{said(heavy.others_ms)}, p = {heavy.p_value:.2g}), so moving it does not help; its keys "
         "are skewed"
     )
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from techniques.durations import said
 from techniques.model import Axis, Cell, Decision, Figure, FigureKind, Grid, Shift
 from techniques.state_balancing.cluster import changes, places, present
 from techniques.state_balancing.stages import stages
@@ -105,7 +106,7 @@ def _cell(
     most = max(sizes.values(), default=0)
     share = sizes.get(partition, 0) / most if most else 1.0
     says = (
-        f"partition {partition}: {duration_ms:.3g} ms in a batch, {sojourn_ms:.3g} ms with the "
+        f"partition {partition}: {said(duration_ms)} in a batch, {said(sojourn_ms)} with the "
         f"wait for a core, {count} tasks"
     )
     if partition in sizes:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
+from techniques.durations import said
 from techniques.model import Evidence
 from techniques.state_balancing.memory import Move, Verdict
 from techniques.state_balancing.prediction import Plan
@@ -39,8 +40,8 @@ def _planned(plan: Plan) -> str:
     what = "that is" if number == 1 else f"{number} such moves are"
     return (
         f"partition {plan.partitions[0]} moves from executor {plan.source} to {plan.target}, "
-        f"because {what} predicted to let the two finish after {_s(plan.after_ms)} instead of "
-        f"{_s(plan.before_ms)}"
+        f"because {what} predicted to let the two finish after {said(plan.after_ms)} instead of "
+        f"{said(plan.before_ms)}"
     )
 
 
@@ -57,18 +58,14 @@ def evidence(view: View, found: Proposals | None) -> tuple[Evidence, ...]:
         *(
             Evidence(
                 f"predicted finish of executors {each.source} and {each.target}",
-                f"{_s(each.before_ms)} now, {_s(each.after_ms)} after {_moves(each)}",
+                f"{said(each.before_ms)} now, {said(each.after_ms)} after {_moves(each)}",
             )
             for each in found.plans
         ),
-        Evidence("cost of a move", _s(found.cost_ms)),
+        Evidence("cost of a move", said(found.cost_ms)),
         Evidence("batches in the payback time", f"{found.batches:.3g}"),
     )
 
 
 def _moves(plan: Plan) -> str:
     return "this move" if len(plan.partitions) == 1 else f"{len(plan.partitions)} moves"
-
-
-def _s(ms: float) -> str:
-    return f"{ms / 1000:.3g} s" if ms >= 1000 else f"{ms:.3g} ms"

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from techniques.durations import said
 from techniques.intervals import NONE
 from techniques.task_copies.algorithm import Durations
 from techniques.view import Tasks
@@ -72,14 +73,14 @@ class Kind:
             f"{name} {self._said(per_mille)}"
             for name, per_mille in (("p90", 900), ("p95", 950), ("p99", 990), ("p99.9", 999))
         )
-        return f"p50 {self.durations.median_ms:.3g} ms, {rest}"
+        return f"p50 {said(self.durations.median_ms)}, {rest}"
 
     def _said(self, per_mille: int) -> str:
         """A percentile among overtaken tasks is only known to be above the shortest of them."""
         found = self.durations.at(per_mille)
         if found < inf:
-            return f"{found:.3g} ms"
-        return f"more than {min(self.durations.overtaken_ms):.3g} ms"
+            return said(found)
+        return f"more than {said(min(self.durations.overtaken_ms))}"
 
 
 @dataclass(frozen=True)
@@ -95,7 +96,7 @@ class Copies:
     def __str__(self) -> str:
         share = self.wasted_ms / self.task_ms if self.task_ms else 0.0
         return (
-            f"{self.made} made, {self.won} came first, {self.wasted_ms / 1000:.3g} s of task time "
+            f"{self.made} made, {self.won} came first, {said(self.wasted_ms)} of task time "
             f"wasted ({share:.1%})"
         )
 

@@ -8,10 +8,11 @@ that, and keeps to the budget.
 from collections.abc import Mapping
 
 from techniques.detection.rules import straggler
+from techniques.durations import said
 from techniques.model import Conditions, Decision, Evidence, Mode, Options, Past
 from techniques.options import checked
 from techniques.schema import Setting, Settings
-from techniques.task_copies import sinks
+from techniques.task_copies import sinks, sparks_own
 from techniques.task_copies.algorithm import steady, timeout_ms
 from techniques.task_copies.attempts import FEWEST_TASKS
 from techniques.task_copies.seen import Seen, seen
@@ -47,6 +48,7 @@ def decide(view: View, options: Options, past: Past = NOTHING_YET) -> Decision |
         "sink": _may_write_twice(view.sink, options),
         "left_out": {str(kind.number): why for kind, why in found.left_out.items()},
         "any_sink": options["sink"] == ALWAYS,
+        "stateful": bool(options["stateful"]),
         "run": past.run,
     }
     asked = "" if holds.hold else ", because it was asked for"
@@ -64,7 +66,8 @@ def _conditions(view: View, found: Seen) -> Conditions:
         return Conditions(None, why)
     left_out = "".join(f"; {why}" for why in found.left_out.values())
     hold, why = _helps(view, found)
-    return Conditions(hold, f"{why}{left_out}")
+    first = sparks_own.advice(found) if hold else None
+    return Conditions(hold, f"{why}{left_out}", first)
 
 
 def _helps(view: View, found: Seen) -> tuple[bool, str]:
@@ -140,7 +143,7 @@ def _does(timeouts: Mapping[str, int], budget_percent: float) -> str:
     if not timeouts:
         return "no task is copied"
     by_stage = sorted((int(kind), ms) for kind, ms in timeouts.items())
-    ages = ", ".join(f"of stage {kind + 1} after {ms} ms" for kind, ms in by_stage)
+    ages = ", ".join(f"of stage {kind + 1} after {said(ms)}" for kind, ms in by_stage)
     return f"a task {ages} gets a copy on another host, {budget_percent:g} % of task time at most"
 
 
@@ -149,7 +152,7 @@ def _evidence(found: Seen, timeouts: Mapping[str, int]) -> tuple[Evidence, ...]:
     stages = [
         Evidence(
             f"tasks of {kind.title}",
-            f"{kind.percentiles}; timeout {ms} ms"
+            f"{kind.percentiles}; timeout {said(ms)}"
             if (ms := timeouts.get(str(kind.number)))
             else f"{kind.percentiles}; no timeout",
         )

@@ -1,6 +1,6 @@
 from collections.abc import Mapping, Sequence
 
-from techniques.orders import COPIES, DRIVER, TASK_COPIES, JobFacts, Order, Refused
+from techniques.orders import COPIES, DRIVER, PLACEMENT, TASK_COPIES, JobFacts, Order, Refused
 from techniques.schema import Setting, Settings
 from techniques.task_copies import sinks
 
@@ -31,7 +31,10 @@ def orders(settings: Settings, job: JobFacts) -> Sequence[Order]:
             settings["sink"] and (settings.get("any_sink") or sinks.harm(job.sink) is None)
         ),
     }
-    return (Order(TASK_COPIES, DRIVER, values, (COPIES,)),)
+    # The next batch runs a state partition where a copy of its task ran last. Whoever moves state
+    # on purpose would move it back, and the two would load it again and again.
+    claims = (COPIES, PLACEMENT) if settings.get("stateful") else (COPIES,)
+    return (Order(TASK_COPIES, DRIVER, values, claims),)
 
 
 def _need_two_hosts(job: JobFacts) -> None:

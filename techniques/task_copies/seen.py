@@ -6,7 +6,15 @@ from math import inf
 import numpy as np
 
 from techniques.model import Evidence, Options
-from techniques.task_copies.attempts import Copies, Kind, copies, kinds, share_known, tasks_of
+from techniques.task_copies.attempts import (
+    Copies,
+    Kind,
+    Task,
+    copies,
+    kinds,
+    share_known,
+    tasks_of,
+)
 from techniques.task_copies.left_out import reason
 from techniques.task_copies.technique import MOST_KINDS
 from techniques.view import WINDOW_MS, View
@@ -21,6 +29,7 @@ class Seen:
     the others why not. `waiting` is the share of windows at whose end a task waited for a slot."""
 
     period_s: float
+    tasks: tuple[Task, ...]
     fit: tuple[Kind, ...]
     left_out: dict[Kind, str]
     copies: Copies
@@ -61,6 +70,7 @@ def seen(view: View, options: Options) -> Seen:
     reasons = {kind: reason(kind, view.sink, options) for kind in known}
     return Seen(
         period_s,
+        tasks=tuple(tasks),
         fit=tuple(kind for kind, why in reasons.items() if not why),
         left_out={kind: why for kind, why in reasons.items() if why},
         copies=copies(tasks),

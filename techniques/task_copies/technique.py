@@ -27,6 +27,8 @@ TECHNIQUE = Technique(
             "left_out": MapOf(Word(), MOST_KINDS),
             # The operator wants copies of tasks that write, whatever the sink.
             "any_sink": Flag(),
+            # The operator wants copies of tasks that use a state store, which places their state.
+            "stateful": Flag(),
             # The run of the query that was seen: another may number its stages differently.
             "run": Word(),
         },

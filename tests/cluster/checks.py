@@ -10,7 +10,7 @@ HOSTS = {"127.0.0.2", "127.0.0.3", "127.0.0.4"}
 BEFORE_MS, AFTER_MS = 10_000, 6_000
 # What medians of so many batches of the same job differ by with nothing wrong, on two cores for
 # three executors, a driver and whatever else runs there.
-NOISE_RATIO, NOISE_MS = 1.5, 100
+NOISE_RATIO, NOISE_MS = 2.0, 300
 
 
 def samples(frames: Iterable[Frame]) -> list[ExecutorSample]:

@@ -88,7 +88,11 @@ def session(conf: Mapping[str, str], redis: str) -> SparkSession:
         .config("spark.executor.extraJavaOptions", JAVA_OPTIONS)
         .config("spark.jars", jar)
         .config("spark.driver.extraClassPath", jar)
-        .config("spark.curtail.techniques", "tests.techniques.copied")
+        .config("spark.curtail.techniques", "tests.techniques.copied,tests.techniques.placed")
+        # Spark runs a task elsewhere if its executor is busy for 3 s, as it may be here. Where only
+        # the host is preferred, as by a shuffle, any other does as well.
+        .config("spark.locality.wait.process", "20s")
+        .config("spark.locality.wait.node", "0s")
     )
     for key, value in conf.items():
         builder = builder.config(key, value)

@@ -1,6 +1,7 @@
 """The queries of `copied_job.py`, seen and steered through Redis as the server does."""
 
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,9 +14,11 @@ from collectors.formats.control import Control, Value, Wanted
 from tests.cluster.copied_job import NAME, STAGES
 from tests.waiting import until
 
-TECHNIQUE = "copied"
-# Longer than any test: what is asked need not be renewed.
+COPIES, PLACES = "copied", "placed"
+# The longest there is. On a busy machine a test may take longer, so it is renewed.
 LEASE_MS = 120_000
+RENEW_S = 20
+PATIENCE_S = 120
 ASKED = wire.Only(frozenset({wire.ASKED}), frozenset())
 
 
@@ -42,20 +45,27 @@ class Steered:
         self._redis: Any = redis
         self._job = keys.job_id(NAME, query)
         self._version = 0
+        self._techniques: dict[str, Wanted] = {}
+        self._renewed_s = 0.0
 
-    def ask(self, **settings: Value) -> Applied:
-        """Returns what the driver made of it once it has."""
+    def ask(self, places: Mapping[int, str] | None = None, **settings: Value) -> Applied:
+        """Returns what the driver made of the copies that are asked once it has. With `places`,
+        executors by state partition, state is to move there meanwhile."""
         self._version += 1
-        self._send({TECHNIQUE: Wanted("act", self._version, LEASE_MS, settings)})
-        return until(self._said, timeout_s=30)[0]
+        asked = {COPIES: Wanted("act", self._version, LEASE_MS, settings)}
+        if places is not None:
+            wished = {"places": {str(partition): to for partition, to in places.items()}}
+            asked[PLACES] = Wanted("act", self._version, LEASE_MS, wished)
+        self._send(asked)
+        return self.state()
 
     def off(self) -> None:
         self._version += 1
         self._send({})
-        until(lambda: self._asked() is not None, timeout_s=30)
+        until(lambda: self._asked() is not None, PATIENCE_S)
 
     def state(self) -> Applied:
-        return until(self._said, timeout_s=30)[0]
+        return until(self._said, PATIENCE_S)[0]
 
     def tasks(self, since_ms: float = 0) -> list[Task]:
         entries = self._redis.xrange(keys.activities(self._job).key, str(int(since_ms)), "+")
@@ -65,7 +75,12 @@ class Steered:
     def copies(self, since_ms: float = 0) -> list[Task]:
         return [task for task in self.tasks(since_ms) if task.copy]
 
+    def renew(self) -> None:
+        if self._version and time.monotonic() - self._renewed_s >= RENEW_S:
+            self._send(self._techniques)
+
     def _send(self, techniques: dict[str, Wanted]) -> None:
+        self._techniques, self._renewed_s = techniques, time.monotonic()
         document = Control(self._version, time.time_ns() // 1_000_000, techniques)
         self._redis.set(keys.control(self._job), control.encode(document))
 
@@ -75,6 +90,7 @@ class Steered:
 
     def _asked(self) -> Asked | None:
         """What the newest frame says, once every JVM holds what was asked last."""
+        self.renew()
         newest = self._redis.xrevrange(keys.frames(self._job).key, count=1)
         asked = wire.decode(newest[0][1][keys.PAYLOAD], ASKED).asked if newest else None
         return asked if asked and asked.version == self._version and asked.settled else None

@@ -28,8 +28,8 @@ from tests.cluster.orders import write
 NAME = "moved"
 PARTITIONS = 3
 INTERVAL_MS = 1_500
-# Spark gives a new Python worker 10 s to connect, whatever is configured, and seven queries that
-# begin at once on a busy machine may take longer.
+# Spark gives a new Python worker 10 s to connect, whatever is configured, and on a busy machine it
+# may take longer. So queries with Python begin first, one after the other.
 TOO_LATE = "Python worker failed to connect back"
 _HOST = f"reflect('java.lang.System', 'getenv', '{HOST_VARIABLE}')"
 
@@ -39,21 +39,30 @@ def main() -> int:
     ended = threading.Event()
     signal.signal(signal.SIGTERM, lambda *_: ended.set())
     spark = session(options)
-    running = {name: start(spark, name, moved, options) for name, moved in QUERIES.items()}
+    running: dict[str, StreamingQuery] = {}
 
-    def again() -> None:
-        """Starts queries whose Python came too late, as who looks after a job would."""
+    def again() -> list[Exception]:
+        """Starts queries whose Python came too late, as who looks after a job would. Returns what
+        others failed with."""
+        failed: list[Exception] = []
         for name, query in running.items():
-            if TOO_LATE in str(query.exception() or ""):
+            failure = query.exception()
+            if TOO_LATE in str(failure or ""):
                 running[name] = start(spark, name, QUERIES[name], options)
+            elif failure:
+                failed.append(failure)
+        return failed
 
-    failed: list[Exception]
-    if options.like is None:
-        while not ended.wait(0.1):
-            again()
-            if not all(query.isActive for query in running.values()):
+    failed: list[Exception] = []
+    for name, moved in sorted(QUERIES.items(), key=lambda each: not each[1].is_python):
+        running[name] = start(spark, name, moved, options)
+        while moved.is_python and not (failed or running[name]._jsq.lastProgress()):
+            failed = again()
+            if ended.wait(0.1):
                 break
-        failed = [failure for query in running.values() if (failure := query.exception())]
+    if options.like is None:
+        while not (failed or ended.wait(0.1)):
+            failed = again()
     else:
         last = {name: len(put_out(options.like, name)) - 1 for name in running}
         failed = until_done(running, last, again)
@@ -94,6 +103,10 @@ def session(options: argparse.Namespace) -> SparkSession:
         .config("spark.sql.streaming.stateStore.minDeltasForSnapshot", 3)
         # Spark gives Python 15 s to start, which seven queries at once on two cores may take.
         .config("spark.python.authenticate.socketTimeout", "120s")
+        # Spark runs a task elsewhere if its executor is busy for 3 s, as it may be here. Where only
+        # the host is preferred, as by a shuffle, any other does as well.
+        .config("spark.locality.wait.process", "20s")
+        .config("spark.locality.wait.node", "0s")
     )
     for key, value in options.conf.items():
         builder = builder.config(key, value)
@@ -135,7 +148,7 @@ def start(
 
 
 def until_done(
-    running: dict[str, StreamingQuery], last: dict[str, int], again: Callable[[], None]
+    running: dict[str, StreamingQuery], last: dict[str, int], again: Callable[[], object]
 ) -> list[Exception]:
     """Returns when every query has run its batches; stops each as soon as it has. Returns what
     queries failed with by themselves: one that is stopped while Spark plans its next batch has an

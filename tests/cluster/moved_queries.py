@@ -89,6 +89,10 @@ class Moved:
     conf: Mapping[str, str]
     state: tuple[Mapping[str, str], ...] = ({},)
 
+    @property
+    def is_python(self) -> bool:
+        return self.made is processor
+
     def frame(self, spark: SparkSession) -> DataFrame:
         def numbers() -> DataFrame:
             return (

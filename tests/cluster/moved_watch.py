@@ -5,6 +5,7 @@ import os
 import sys
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,9 @@ from tests.cluster.moved_queries import QUERIES
 from tests.waiting import until
 
 TECHNIQUE = "placed"
+# The longest there is. On a busy machine a test may take longer, so it is renewed.
 LEASE_MS = 120_000
+RENEW_S = 20
 PATIENCE_S = 240
 
 Places = Mapping[int, str]
@@ -40,6 +43,8 @@ class Watched:
         self._redis_url = redis.url
         self._redis: Any = Redis.from_url(redis.url)
         self._versions = dict.fromkeys(QUERIES, 0)
+        self._documents: dict[str, Control] = {}
+        self._renewed_s = 0.0
         self.running = self.start()
 
     def start(self) -> Running:
@@ -62,8 +67,12 @@ class Watched:
         self.until(lambda: all(self.last(name) >= enough[name] for name in QUERIES))
 
     def until(self, condition: Any, timeout_s: float = PATIENCE_S) -> None:
+        def is_over() -> bool:
+            self._renew()
+            return condition() or not self.running.lives
+
         # Not more often than needed: what looks takes cores from what it looks at.
-        until(lambda: condition() or not self.running.lives, timeout_s, 0.1)
+        until(is_over, timeout_s, 0.2)
         assert self.running.lives, self.running.said(60)
 
     def executors(self) -> dict[str, str]:
@@ -91,15 +100,28 @@ class Watched:
         last = json.loads((self.out / name / f"batch-{self.last(name):05}.json").read_text())
         return {partition: host for _, partition, host in last}
 
-    def ask(self, name: str, places: Places | None) -> None:
+    def ask(self, name: str, places: Places | None, lease_ms: int = LEASE_MS) -> None:
         """Writes the control document as the server does; None withdraws what was asked."""
         self._versions[name] += 1
         version, wanted = self._versions[name], {}
         if places is not None:
             settings = {"places": {str(partition): to for partition, to in places.items()}}
-            wanted = {TECHNIQUE: Wanted("act", version, LEASE_MS, settings)}
-        document = Control(version, time.time_ns() // 1_000_000, wanted)
+            wanted = {TECHNIQUE: Wanted("act", version, lease_ms, settings)}
+        self._documents[name] = Control(version, 0, wanted)
+        self._write(name)
+
+    def _write(self, name: str) -> None:
+        document = replace(self._documents[name], renewed_ms=time.time_ns() // 1_000_000)
         self._redis.set(keys.control(_job_id(name)), control.encode(document))
+
+    def _renew(self) -> None:
+        """Renews all that is asked, save what is to lapse."""
+        if time.monotonic() - self._renewed_s < RENEW_S:
+            return
+        self._renewed_s = time.monotonic()
+        for name, document in self._documents.items():
+            if all(each.lease_ms == LEASE_MS for each in document.techniques.values()):
+                self._write(name)
 
     def is_settled(self, name: str) -> bool:
         """Whether every JVM holds or refused what was asked last."""
@@ -124,7 +146,7 @@ def untouched(out: Path, like: Path) -> None:
     conf = {"spark.master": "local[2]", "spark.sql.shuffle.partitions": "1"}
     out.mkdir()
     with Running(program(out, "--conf", json.dumps(conf), "--like", str(like))) as running:
-        assert running.wait(timeout_s=240) == 0, running.said(60)
+        assert running.wait(2 * PATIENCE_S) == 0, running.said(60)
 
 
 def program(out: Path, *words: str) -> Program:

@@ -14,7 +14,7 @@ import pytest
 
 from collectors.formats.buckets import merged
 from collectors.formats.wire import WINDOW_MS
-from dashboard.testing.cluster import Cluster, cluster
+from dashboard.testing.cluster import Cluster
 from dashboard.testing.stack import redis_server
 from tests.cluster import job as program
 from tests.cluster import orders
@@ -29,6 +29,7 @@ from tests.cluster.checks import (
     missing_samples,
 )
 from tests.cluster.watched import (
+    PATIENCE_S,
     ROWS_JOB_ID,
     Watched,
     instrumented,
@@ -38,7 +39,12 @@ from tests.cluster.watched import (
 )
 from tests.waiting import until
 
-pytestmark = [pytest.mark.cluster, pytest.mark.spark, pytest.mark.quiet]
+pytestmark = [
+    pytest.mark.cluster,
+    pytest.mark.spark,
+    pytest.mark.quiet,
+    pytest.mark.timeout(1200),
+]
 
 START_MS = int(time.time() * 1000)
 OUTAGE_BATCHES = 3
@@ -51,12 +57,6 @@ WAITING_MS = 30_000
 
 
 @pytest.fixture(scope="module")
-def three_hosts() -> Iterator[Cluster]:
-    with cluster(workers=len(HOSTS)) as running:
-        yield running
-
-
-@pytest.fixture(scope="module")
 def job(three_hosts: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Watched]:
     out = tmp_path_factory.mktemp("faults") / "instrumented"
     with redis_server() as redis, instrumented(three_hosts, redis, out, START_MS) as running:
@@ -64,15 +64,15 @@ def job(three_hosts: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Itera
 
 
 def test_all_three_hosts_are_in_the_frames(job: Watched) -> None:
-    until(lambda: hosts(job.recent()) == HOSTS, timeout_s=30)
-    until(lambda: sum(frame.latency.count for frame in job.recent()) >= program.KEYS)
+    until(lambda: hosts(job.recent()) == HOSTS, PATIENCE_S)
+    until(lambda: sum(frame.latency.count for frame in job.recent()) >= program.KEYS, PATIENCE_S)
 
 
 def test_rows_and_records_in_frames_are_those_that_the_sink_holds(job: Watched) -> None:
     rows_in = orders.FILES * orders.ROWS_PER_FILE
     held = job.order("rows", orders.FILES)
     assert 0 < held["rows"] == held["distinct"] < rows_in
-    until(lambda: sum(b.rows_in for b in batches(job.frames(job_id=ROWS_JOB_ID))) >= rows_in)
+    until(lambda: rows_told(job) >= rows_in, PATIENCE_S)
     frames = job.frames(job_id=ROWS_JOB_ID)
     assert [batch.batch_id for batch in batches(frames)] == list(range(orders.FILES))
     assert sum(batch.rows_in for batch in batches(frames)) == rows_in
@@ -86,9 +86,9 @@ def test_a_killed_executor_is_replaced_in_the_frames_too(job: Watched) -> None:
     assert len(before) == len(HOSTS)
     killed, pid = sorted(before.items())[0]
     os.kill(pid, signal.SIGKILL)
-    until(lambda: executors(job.recent()) - before.keys(), timeout_s=60)
-    until(lambda: hosts(job.recent()) == HOSTS, timeout_s=30)
-    assert killed not in executors(job.recent())
+    until(lambda: executors(job.recent()) - before.keys(), PATIENCE_S)
+    until(lambda: hosts(job.recent()) == HOSTS, PATIENCE_S)
+    until(lambda: killed not in executors(job.recent()), PATIENCE_S)
     job.runs_on(2)
     assert contiguous(job.recent())
 
@@ -129,9 +129,9 @@ def test_messages_that_are_no_messages_are_counted(job: Watched) -> None:
     assert job.order("corrupt", number=len(HOSTS)) == 4 * len(HOSTS)
     of_no_kind = job.order("garble", number=2)
     expected = before + 2 * 4 * len(HOSTS) + of_no_kind
-    until(lambda: job.newest().health.unreadable_messages == expected, timeout_s=20)
+    until(lambda: job.newest().health.unreadable_messages == expected, PATIENCE_S)
     job.runs_on(1)
-    assert hosts(job.recent()) == HOSTS
+    until(lambda: hosts(job.recent()) == HOSTS, PATIENCE_S)
 
 
 def test_a_collector_that_stands_still_does_not_slow_the_job(job: Watched) -> None:
@@ -149,7 +149,9 @@ def test_a_collector_that_stands_still_does_not_slow_the_job(job: Watched) -> No
     behind = next(at for at, frame in enumerate(seen) if frame.start_ms > paused_ms + WINDOW_MS * 4)
     assert contiguous(seen[:behind])
     assert contiguous(seen[behind:])
-    assert seen[behind].start_ms == pytest.approx(resumed_ms - MADE_UP_MS, abs=2_000)
+    # By its own clock when it went on, which may be a while later on a busy machine.
+    made_up_ms = resumed_ms - seen[behind].start_ms
+    assert MADE_UP_MS / 2 <= made_up_ms <= MADE_UP_MS + 1_000
     skipped = newest.window - before.window + 1 - len(seen)
     assert newest.sequence - before.sequence == newest.window - before.window
     assert newest.health.skipped_windows - before.health.skipped_windows == skipped > 0
@@ -177,7 +179,7 @@ def test_parts_that_the_driver_does_not_take_are_dropped_by_executors_and_counte
     waiting = job.order("threads", len(HOSTS))
     assert "curtail-sender" in waiting
     assert all(name.startswith("curtail-") for name in waiting)
-    until(lambda: hosts(job.recent()) == HOSTS, timeout_s=HOLD_MS / 500)
+    until(lambda: hosts(job.recent()) == HOSTS, HOLD_MS / 1000 + PATIENCE_S)
     released_ms = now_ms()
     job.runs_on(AFTER_MS // program.INTERVAL_MS)
     newest = job.newest()
@@ -213,20 +215,25 @@ def test_what_does_not_fit_into_the_drivers_queue_is_dropped_and_counted(job: Wa
         lost = health.lost_parts - before.lost_parts
         return lost > 0 and unread + lost >= orders.FLOOD
 
-    until(accounted, timeout_s=20)
-    until(lambda: hosts(job.recent()) == HOSTS, timeout_s=20)
+    until(accounted, PATIENCE_S)
+    until(lambda: hosts(job.recent()) == HOSTS, PATIENCE_S)
 
 
 def test_the_output_is_that_of_the_job_without_curtail(
     job: Watched, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     os.kill(job.running.pid, signal.SIGTERM)
-    assert job.running.wait(timeout_s=30) == 0, job.running.said(60)
+    assert job.running.wait(PATIENCE_S) == 0, job.running.said(60)
     ours = put_out(job.out)
     out = tmp_path_factory.mktemp("faults") / "uninstrumented"
     theirs = uninstrumented(out, START_MS, len(ours))
     assert len(ours) > 0
     assert {batch: rows for batch, rows in theirs.items() if batch in ours} == ours
+
+
+def rows_told(job: Watched) -> int:
+    """By the frames of the second query."""
+    return sum(batch.rows_in for batch in batches(job.frames(job_id=ROWS_JOB_ID)))
 
 
 def rows_held(job: Watched, batch_id: int) -> int:

@@ -14,25 +14,30 @@ import pytest
 
 from collectors.formats.asked import State
 from dashboard.cli import sessions
-from dashboard.testing.cluster import cluster
+from dashboard.testing.cluster import Cluster
 from dashboard.testing.stack import redis_server
 from tests.cluster import moved_job as job
 from tests.cluster.moved_queries import QUERIES
-from tests.cluster.moved_watch import Places, Watched, untouched
+from tests.cluster.moved_watch import PATIENCE_S, Places, Watched, untouched
 from tests.waiting import until
 
-pytestmark = [pytest.mark.cluster, pytest.mark.spark, pytest.mark.quiet]
+pytestmark = [
+    pytest.mark.cluster,
+    pytest.mark.spark,
+    pytest.mark.quiet,
+    pytest.mark.timeout(1200),
+]
 
-HOSTS = 3
-ROUNDS = 4
+ROUNDS = 3
+SHORT_MS = 2_000
 SEED = 14
 
 
 @pytest.fixture(scope="module")
-def moved(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Watched]:
+def moved(three_hosts: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Watched]:
     out = tmp_path_factory.mktemp("moves") / "moved"
     out.mkdir()
-    with cluster(workers=HOSTS) as three_hosts, redis_server() as redis:
+    with redis_server() as redis:
         watched = Watched(three_hosts, redis, out)
         try:
             watched.run_on(2)
@@ -55,6 +60,13 @@ def all_are(moved: Watched, state: State) -> bool:
     return all(answer is not None and answer.state == state for answer in answers)
 
 
+def let_go(moved: Watched, name: str, switched_off: bool) -> bool:
+    answer = moved.answer(name)
+    if switched_off:
+        return moved.is_settled(name) and answer is None
+    return answer is not None and answer.state == State.LAPSED
+
+
 def test_partitions_run_where_the_order_says(moved: Watched) -> None:
     executors = moved.executors()
     first, second, third = sorted(executors)
@@ -64,11 +76,14 @@ def test_partitions_run_where_the_order_says(moved: Watched) -> None:
         until_all_run_on(moved, {partition: executors[to] for partition, to in places.items()})
 
 
-def test_off_moves_nothing_back(moved: Watched) -> None:
+def test_neither_off_nor_the_end_of_a_lease_moves_anything_back(moved: Watched) -> None:
     before = {name: moved.hosts(name) for name in QUERIES}
-    for name in QUERIES:
-        moved.ask(name, None)
-    moved.until(lambda: all(moved.is_settled(name) for name in QUERIES))
+    executor_of = {host: executor for executor, host in moved.executors().items()}
+    switched_off = list(QUERIES)[::2]
+    for name, hosts in before.items():
+        where = {partition: executor_of[host] for partition, host in hosts.items()}
+        moved.ask(name, None if name in switched_off else where, lease_ms=SHORT_MS)
+    moved.until(lambda: all(let_go(moved, name, name in switched_off) for name in QUERIES))
     moved.run_on(2)
     assert {name: moved.hosts(name) for name in QUERIES} == before
 
@@ -119,7 +134,7 @@ def test_a_driver_that_is_killed_goes_on_from_its_checkpoint(moved: Watched) -> 
     moved.run_on(1)
     sessions.send(moved.running.pid, signal.SIGKILL)
     moved.running.end()
-    until(lambda: not moved.has_executors(), timeout_s=60)
+    until(lambda: not moved.has_executors(), PATIENCE_S)
     moved.start()
     moved.run_on(1)
     ask_all(moved, dict.fromkeys(range(job.PARTITIONS), sorted(moved.executors())[-1]))
@@ -129,7 +144,7 @@ def test_a_driver_that_is_killed_goes_on_from_its_checkpoint(moved: Watched) -> 
 
 def test_output_and_state_are_those_of_an_untouched_run(moved: Watched) -> None:
     os.kill(moved.running.pid, signal.SIGTERM)
-    assert moved.running.wait(timeout_s=60) == 0, moved.running.said(60)
+    assert moved.running.wait(PATIENCE_S) == 0, moved.running.said(60)
     out = moved.out.parent / "untouched"
     untouched(out, like=moved.out)
     for name in QUERIES:

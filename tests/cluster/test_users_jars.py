@@ -30,16 +30,24 @@ from tests.collectors.conftest import SHORT_LIVED
 from tests.collectors.frames import arrived, arrived_when
 from tests.waiting import until
 
-pytestmark = [pytest.mark.cluster, pytest.mark.spark, pytest.mark.own_jvm]
+pytestmark = [
+    pytest.mark.cluster,
+    pytest.mark.spark,
+    pytest.mark.own_jvm,
+    pytest.mark.timeout(1200),
+]
 
-HOSTS = {"127.0.0.2", "127.0.0.3"}
-BATCHES = 4
+# One executor shows it: it is a JVM on another host than the driver's, and so would others be.
+HOSTS = {"127.0.0.2"}
+BATCHES = 3
+# Beside other tests each of these JVMs needs its time.
+PATIENCE_S = 300
 JOB_ID = keys.job_id(submitted_job.NAME, submitted_job.QUERY)
 
 
 @pytest.fixture(scope="module")
-def two_hosts() -> Iterator[Cluster]:
-    with cluster(workers=2) as running:
+def one_host() -> Iterator[Cluster]:
+    with cluster(workers=1) as running:
         yield running
 
 
@@ -86,13 +94,13 @@ def completes_batches(running: Running, out: Path, more: int = BATCHES) -> None:
         return len(list(out.glob("batch-*")))
 
     enough = done() + more
-    until(lambda: done() >= enough or not running.lives, timeout_s=120, every_s=0.1)
+    until(lambda: done() >= enough or not running.lives, PATIENCE_S, every_s=0.1)
     assert running.lives, running.said(60)
 
 
 def ends_well(running: Running, out: Path) -> None:
     (out / submitted_job.STOP).touch()
-    assert running.wait(timeout_s=60) == 0, running.said(60)
+    assert running.wait(PATIENCE_S) == 0, running.said(60)
 
 
 def hosts(frames: list[Frame]) -> set[str]:
@@ -100,55 +108,55 @@ def hosts(frames: list[Frame]) -> set[str]:
 
 
 def test_jars_plugins_and_class_path_of_the_users_own_take_nothing_from_us(
-    two_hosts: Cluster, redis: RedisServer, users_conf: Path, tmp_path: Path
+    one_host: Cluster, redis: RedisServer, users_conf: Path, tmp_path: Path
 ) -> None:
     out = tmp_path / "job"
     theirs = str(orders.neighbour_jar())
     with submitted(
-        two_hosts,
+        one_host,
         out,
         *spark_submit_options(redis.url, submitted_job.NAME),
         # Each of the two replaces the option of the same meaning.
         *("--jars", theirs, "--driver-class-path", theirs),
     ) as running:
         completes_batches(running, out)
-        arrived_when(redis, JOB_ID, lambda seen: hosts(seen) == HOSTS)
-        arrived_when(redis, JOB_ID, lambda seen: any(frame.stamped for frame in seen))
+        arrived_when(redis, JOB_ID, lambda seen: hosts(seen) == HOSTS, PATIENCE_S)
+        arrived_when(redis, JOB_ID, lambda seen: any(frame.stamped for frame in seen), PATIENCE_S)
         ends_well(running, out)
 
 
 def test_a_job_that_instruments_itself_keeps_its_probe_when_the_jar_is_gone(
-    two_hosts: Cluster, redis: RedisServer, tmp_path: Path
+    one_host: Cluster, redis: RedisServer, tmp_path: Path
 ) -> None:
     cache = tmp_path / "cache" / "curtail"
     cache.mkdir(parents=True)
     jar = Path(shutil.copy(probe_jar(), cache))
     out = tmp_path / "job"
     with submitted(
-        two_hosts,
+        one_host,
         out,
         *("--jars", str(orders.neighbour_jar())),
         redis=redis.url,
         XDG_CACHE_HOME=str(cache.parent),
     ) as running:
         completes_batches(running, out)
-        arrived_when(redis, JOB_ID, lambda seen: hosts(seen) == HOSTS)
+        arrived_when(redis, JOB_ID, lambda seen: hosts(seen) == HOSTS, PATIENCE_S)
         jar.unlink()
-        killed, pid = sorted(two_hosts.executors().items())[0]
+        killed, pid = sorted(one_host.executors().items())[0]
         os.kill(pid, signal.SIGKILL)
-        before = set(two_hosts.executors()) | {killed}
+        before = set(one_host.executors()) | {killed}
 
         def told_of(frames: list[Frame]) -> bool:
             ids = {s.executor_id for frame in frames for s in frame.executors if s.host in HOSTS}
             return bool(ids - before)
 
-        arrived_when(redis, JOB_ID, told_of, timeout_s=120)
+        arrived_when(redis, JOB_ID, told_of, timeout_s=PATIENCE_S)
         completes_batches(running, out)
         ends_well(running, out)
 
 
 def test_a_probe_that_cannot_be_sent_to_executors_leaves_the_job_unseen(
-    two_hosts: Cluster, redis: RedisServer, users_conf: Path, tmp_path: Path
+    one_host: Cluster, redis: RedisServer, users_conf: Path, tmp_path: Path
 ) -> None:
     # Classes of a folder are loaded by the driver like those of a jar; Spark sends jars only.
     classes = tmp_path / "classes"
@@ -159,7 +167,7 @@ def test_a_probe_that_cannot_be_sent_to_executors_leaves_the_job_unseen(
         for word in spark_submit_options(redis.url, submitted_job.NAME)
     ]
     out = tmp_path / "job"
-    with submitted(two_hosts, out, *options) as running:
+    with submitted(one_host, out, *options) as running:
         completes_batches(running, out)
         assert "runs unseen" in (out / "driver.log").read_text()
         ends_well(running, out)

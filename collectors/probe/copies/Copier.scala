@@ -15,7 +15,7 @@ private[probe] final case class CopyOrder(queryId: String, runId: String, plan: 
  * Looks at the tasks of queries that have a plan, every 20 ms, on a thread that lives as long as
  * there are plans or copies. The first error ends it: a Spark that this does not fit is left alone.
  */
-private[probe] class Copier(sets: RunningSets, stopped: () => Boolean) {
+private[probe] class Copier(sets: RunningSets) {
   import Copier._
 
   private var orders = Seq.empty[CopyOrder]
@@ -63,7 +63,7 @@ private[probe] class Copier(sets: RunningSets, stopped: () => Boolean) {
   }
 
   private def goesOn(): Boolean = synchronized {
-    val on = (orders.nonEmpty || open.nonEmpty) && broken.isEmpty && !stopped()
+    val on = (orders.nonEmpty || open.nonEmpty) && broken.isEmpty && !sets.isStopped
     if (!on) thread = None
     on
   }

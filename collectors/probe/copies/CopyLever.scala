@@ -15,7 +15,7 @@ private[probe] class CopyLever(context: () => Option[SparkContext]) extends Leve
 
   private lazy val copier: Either[String, Copier] = context() match {
     case None => Left("there is no Spark context here")
-    case Some(sc) => RunningSets.of(sc).map(new Copier(_, () => sc.isStopped))
+    case Some(sc) => RunningSets.of(sc).map(new Copier(_))
   }
   private var holding = false
 

@@ -33,6 +33,8 @@ class RunningSet private[curtail] (private[curtail] val manager: TaskSetManager)
  * read and changed under the scheduler's lock, one task set at a time.
  */
 class RunningSets(sc: SparkContext, scheduler: TaskSchedulerImpl) {
+  def isStopped: Boolean = sc.isStopped
+
   /** The task sets in hand. Takes no lock: Spark keeps them in concurrent queues. */
   def all: Seq[RunningSet] = managers(scheduler.rootPool).map(new RunningSet(_)).toSeq
 

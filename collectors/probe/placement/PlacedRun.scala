@@ -18,9 +18,13 @@ import scala.util.control.NonFatal
  * while no stateful task of the query runs or waits, and with the scheduler's lock held: the word
  * is in the coordinator's inbox before any later task can be launched, let alone report.
  */
-private[probe] class PlacedRun(sc: SparkContext, queryId: String, runId: String) {
+private[probe] class PlacedRun(
+    sc: SparkContext,
+    queryId: String,
+    runId: String,
+    messages: StateCoordinator.Messages = StateCoordinator.OfSpark) {
   private lazy val stages = new ActiveStages(sc)
-  private lazy val coordinator = new StateCoordinator(SparkEnv.get)
+  private lazy val coordinator = new StateCoordinator(SparkEnv.get, messages)
   private var layout: Option[Layout] = None
   private var moves = Seq.empty[Move]
   private var lookedAt = -1L

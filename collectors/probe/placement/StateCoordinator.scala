@@ -18,9 +18,12 @@ import scala.concurrent.duration._
  * The messages are private to their file, so they are made by reflection. A Spark without them
  * gives an exception here, and one that no longer understands them gives it as the answer.
  */
-class StateCoordinator(env: SparkEnv) {
+class StateCoordinator(env: SparkEnv, messages: StateCoordinator.Messages) {
   import StateCoordinator._
 
+  // Before anything is said: a Spark that lacks one of them is left alone.
+  private val locate = constructor(messages.locate, 1)
+  private val report = constructor(messages.report, 4)
   private val endpoint = RpcUtils.makeDriverRef("StateStoreCoordinator", env.conf, env.rpcEnv)
   // Only in the same JVM is a message in the coordinator's inbox as soon as it is sent.
   if (endpoint.address != env.rpcEnv.address)
@@ -28,7 +31,7 @@ class StateCoordinator(env: SparkEnv) {
 
   /** Returns the executor of each store; stores that no task has opened yet are left out. */
   def executors(stores: Seq[StateStoreProviderId]): Map[StateStoreProviderId, String] = {
-    val asked = stores.map(store => store -> endpoint.ask[Any](Locate.newInstance(store)))
+    val asked = stores.map(store => store -> endpoint.ask[Any](locate.newInstance(store)))
     asked.flatMap { case (store, answer) =>
       answered(answer) match {
         case Some(place: String) => executorIn(place).map(store -> _)
@@ -41,7 +44,7 @@ class StateCoordinator(env: SparkEnv) {
    *  wait for the answers. */
   def say(stores: Seq[StateStoreProviderId], host: String, executorId: String): Said =
     new Said(stores.map { store =>
-      endpoint.ask[Any](Report.newInstance(store, host, executorId, Nil))
+      endpoint.ask[Any](report.newInstance(store, host, executorId, Nil))
     })
 }
 
@@ -49,10 +52,12 @@ object StateCoordinator {
   private val Package = "org.apache.spark.sql.execution.streaming.state."
   private val Patience = 5.seconds
 
-  /** (store) */
-  private lazy val Locate = constructor("GetLocation", 1)
-  /** (store, host, executor, other stores of that executor which it would unload) */
-  private lazy val Report = constructor("ReportActiveInstance", 4)
+  /**
+   * The classes of two messages: `locate` is made of a store, `report` of a store, its host, its
+   * executor, and other stores of that executor which it would unload.
+   */
+  case class Messages(locate: String, report: String)
+  val OfSpark: Messages = Messages(Package + "GetLocation", Package + "ReportActiveInstance")
 
   /** The answers to a word; `confirm` throws what the coordinator had against it. */
   class Said(answers: Seq[Future[Any]]) {
@@ -67,7 +72,7 @@ object StateCoordinator {
   }
 
   private def constructor(name: String, fields: Int): Constructor[_] = {
-    val found = Class.forName(Package + name).getDeclaredConstructors
+    val found = Class.forName(name).getDeclaredConstructors
       .find(_.getParameterCount == fields)
       .getOrElse(throw new NoSuchMethodException(s"$name of $fields fields"))
     found.setAccessible(true)

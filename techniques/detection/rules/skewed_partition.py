@@ -8,6 +8,7 @@ Held against chance: `slow_partitions`.
 from techniques.detection.finding import Finding
 from techniques.detection.skew_advice import MORE_PARTITIONS, SALT_THE_KEY, WATCH_THE_KEYS
 from techniques.detection.slow_partitions import SlowPartition, slow_partitions
+from techniques.durations import said
 from techniques.model import Advice, Evidence
 from techniques.view import HeavyKey, Reads, View
 
@@ -17,6 +18,8 @@ READS = frozenset((Reads.TASKS, Reads.HEAVY_KEYS))
 # A single key is to blame once it alone has half of what a partition has on average.
 HEAVY = 0.5
 MOST_KEYS = 3
+# Beside a heavy key, one with less than this share of its rows is not worth a line.
+BESIDE = 0.1
 
 
 def find(view: View) -> list[Finding]:
@@ -26,7 +29,7 @@ def find(view: View) -> list[Finding]:
 
 
 def _finding(view: View, slow: SlowPartition, others: tuple[SlowPartition, ...]) -> Finding:
-    keys = [key for key in view.heavy_keys if key.partition == slow.partition][:MOST_KEYS]
+    keys = _heaviest([key for key in view.heavy_keys if key.partition == slow.partition])
     return Finding(
         kind=KIND,
         title=(
@@ -37,8 +40,8 @@ def _finding(view: View, slow: SlowPartition, others: tuple[SlowPartition, ...])
         p_value=slow.p_value,
         added_ms=max(0.0, slow.mean_ms - slow.others_ms),
         explanation=(
-            f"Over {slow.tasks} tasks, state partition {slow.partition} took {slow.mean_ms:.3g} ms "
-            f"on average; the other partitions of its stage took {slow.others_ms:.3g} ms on the "
+            f"Over {slow.tasks} tasks, state partition {slow.partition} took {said(slow.mean_ms)} "
+            f"on average; the other partitions of its stage took {said(slow.others_ms)} on the "
             f"same {_executors(slow)}. So its keys have more work than others, and every batch "
             "waits for it. Moving it to another executor would not help: the work moves with it. "
             "What helps is to split the work: salt a heavy key, or spread many keys over more "
@@ -54,6 +57,11 @@ def _finding(view: View, slow: SlowPartition, others: tuple[SlowPartition, ...])
         ),
         first=_advice(view, slow, keys),
     )
+
+
+def _heaviest(keys: list[HeavyKey]) -> list[HeavyKey]:
+    """Of the most frequent keys, the heaviest first, those that are about as heavy as the first."""
+    return [key for key in keys[:MOST_KEYS] if key.share >= BESIDE * keys[0].share]
 
 
 def _executors(slow: SlowPartition) -> str:

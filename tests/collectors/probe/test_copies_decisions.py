@@ -8,6 +8,7 @@ from pyspark.sql import SparkSession
 
 from techniques.orders import TASK_COPIES
 from tests.collectors.conftest import probe
+from tests.waiting import until
 
 pytestmark = pytest.mark.spark
 
@@ -151,6 +152,27 @@ def refused(spark: SparkSession) -> str:
     driver = probe(spark).Address("driver", "", "", "")
     order = probe(spark).Order(7, TASK_COPIES, driver, "query", "run", values)
     return str(lever.hold(seq(spark, order)).apply(7))
+
+
+def test_with_a_scheduler_that_is_not_as_expected_no_copy_is_tried_again(
+    spark: SparkSession,
+) -> None:
+    jvm: Any = spark.sparkContext._jvm
+    context: Any = spark.sparkContext._jsc.sc()
+    # In its place nothing, so that whatever is asked of it fails.
+    sets = jvm.org.apache.spark.scheduler.curtail.RunningSets(context, None)
+    copier = probe(spark).Copier(sets)
+    wanted = seq(spark, probe(spark).CopyOrder("query", "run", plan(spark)))
+    copier.want(wanted)
+    until(lambda: copier.fault().isDefined())
+
+    assert copier.fault().get().startswith("copies do not work with this Spark: ")
+    copier.want(wanted)
+
+    def names() -> list[str]:
+        return [each.getName() for each in jvm.Thread.getAllStackTraces()]
+
+    until(lambda: "curtail-copies" not in names())
 
 
 @pytest.fixture

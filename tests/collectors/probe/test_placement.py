@@ -1,14 +1,18 @@
-"""How far a move of a state partition is, and where none is made: without a cluster.
+"""How far a move of a state partition is, and where none is made: without a cluster, and with a
+Spark that is not as it should be.
 
 That moves are exact is tested on one, in `tests/cluster/test_moves.py`.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
 
 from tests.collectors.conftest import probe
+from tests.waiting import until
 
 pytestmark = pytest.mark.spark
 
@@ -92,3 +96,59 @@ def test_it_says_where_it_cannot_act(
     said = probe(spark).PlacementLever.whyNotIn(is_local, adds_and_removes, executors)
     assert because in said.toString()
     assert said.isDefined() is bool(because)
+
+
+def test_a_spark_without_the_coordinators_messages_is_left_alone_with_the_reason(
+    spark: SparkSession, checkpoint: Callable[[str], str]
+) -> None:
+    query = (
+        spark.readStream.format("rate-micro-batch")
+        .option("rowsPerBatch", 10)
+        .load()
+        .groupBy(F.col("value") % 3)
+        .count()
+        .writeStream.format("noop")
+        .outputMode("update")
+        .option("checkpointLocation", checkpoint("placed"))
+        .trigger(processingTime="500 milliseconds")
+        .start()
+    )
+    jvm: Any = spark.sparkContext._jvm
+    coordinator = jvm.org.apache.spark.curtail.StateCoordinator
+    of_spark = coordinator.OfSpark()
+
+    def looked_at(messages: Any) -> Any:
+        """A wish that was looked at when the query had state and no task."""
+        run = probe(spark).PlacedRun(
+            spark.sparkContext._jsc.sc(),
+            query.id,
+            query.runId,
+            messages,  # type: ignore[union-attr]
+        )
+        run.wish(jvm.scala.Predef.Map().empty().updated(0, "7"))
+
+        def is_over() -> bool:
+            run.look()
+            return not run.isOpen()
+
+        until(is_over, timeout_s=120)
+        return run
+
+    try:
+        # There is no executor 7: Spark's own placement is good enough.
+        assert why(looked_at(of_spark)) == ""
+        lacks_fields = getattr(jvm.org.apache.spark.curtail, "StateCoordinator$Messages")(
+            of_spark.locate(), "java.lang.Object"
+        )
+        lacks_class = getattr(jvm.org.apache.spark.curtail, "StateCoordinator$Messages")(
+            "org.apache.spark.NoSuchMessage", of_spark.report()
+        )
+        for lacking, named in (
+            (lacks_fields, "Object of 4 fields"),
+            (lacks_class, "NoSuchMessage"),
+        ):
+            said = why(looked_at(lacking))
+            assert said.startswith("this Spark's state cannot be moved: ")
+            assert named in said
+    finally:
+        query.stop()

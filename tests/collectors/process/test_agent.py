@@ -20,7 +20,8 @@ LEASE_MS = 5_000
 
 
 TECHNIQUES = [
-    f"tests.techniques.{name}" for name in ("echo", "live_conf", "pool_policy", "raising")
+    *(f"tests.techniques.{name}" for name in ("echo", "live_conf", "pool_policy", "raising")),
+    *(f"techniques.{name}" for name in ("state_balancing", "task_copies")),
 ]
 
 
@@ -356,7 +357,38 @@ def test_two_jobs_cannot_both_act_on_what_the_application_has_once(world: World)
     assert [order["run"] for order in world.told["orders"]] == ["run-2"]
 
 
-def test_nobody_waits_for_an_executor_that_spark_removed(world: World) -> None:
+@pytest.mark.parametrize("first", ["state_balancing", "task_copies"])
+@pytest.mark.parametrize("stateful", [True, False])
+def test_state_is_placed_by_moves_or_by_copies_of_its_tasks_and_not_by_both(
+    world: World, first: str, stateful: bool
+) -> None:
+    copies: dict[str, Value] = {
+        "timeouts_ms": {"0": 100},
+        "costs_ms": {"0": 50},
+        "budget_percent": 5.0,
+        "sink": False,
+        "stateful": stateful,
+    }
+    settings: dict[str, dict[str, Value]] = {
+        "state_balancing": {"places": {"0": "2"}},
+        "task_copies": copies,
+    }
+    order = [first, *(name for name in settings if name != first)]
+    world.tick()
+    wanted = {
+        name: Wanted("act", version, LEASE_MS, settings[name])
+        for version, name in enumerate(order, start=1)
+    }
+    world.hear(Control(2, 0, wanted))
+    world.tick()
+
+    refused = {each.technique: each.because for each in world.asked().techniques if each.because}
+    ordered = {each["lever"] for each in world.told["orders"]}
+    if stateful:
+        assert refused == {order[1]: f"{first} owns the placement of state"}
+        assert len(ordered) == 1
+    else:
+        assert {"state-placement", "task-copies"} == ordered
     world.ask()
     world.answer("1")
     world.alive.remove("2")

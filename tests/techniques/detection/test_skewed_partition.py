@@ -65,6 +65,17 @@ def test_a_heavy_key_of_that_partition_is_named_with_its_share_and_salting_is_ad
     assert finding.first == SALT_THE_KEY
 
 
+def test_keys_that_are_light_beside_the_heavy_one_are_not_called_heavy() -> None:
+    light = replace(ALICE, key="carol", share=0.0005)
+    half = replace(ALICE, key="dave", share=ALICE.share / 2)
+    named = facts(found(replace(SKEWED, heavy_keys=(ALICE, half, light))))
+
+    assert [name for name in named if name.startswith("heavy key")] == [
+        "heavy key user_id = alice",
+        "heavy key user_id = dave",
+    ]
+
+
 @pytest.mark.parametrize("share", [None, 0.05])
 def test_where_no_single_key_is_heavy_more_partitions_are_advised(share: float | None) -> None:
     """Of eight partitions each has an eighth on average, and half of that makes a key heavy."""

@@ -242,6 +242,38 @@ def test_while_the_job_refuses_it_decides_nothing_more() -> None:
     assert decided(of, Past(Mode.ACT, "run", None, "there is only one executor")) is None
 
 
+def test_a_wish_that_the_job_refuses_is_dropped_and_not_repeated() -> None:
+    """Spark ran a partition elsewhere each time it was told, so that the lever gave it up."""
+    of = batches(of_three()).view()
+    first = decided(of, Past(Mode.ACT, "run"))
+    assert first is not None
+    assert wishes(first)
+
+    second = decided(of, Past(Mode.ACT, "run", first, "Spark ran partition 1 on executor 2"))
+
+    assert second is not None
+    assert wishes(second) == {}
+    assert second.reason == (
+        "the wish for partition 1 is dropped: the job refused it (Spark ran partition 1 on "
+        "executor 2)"
+    )
+    assert [each["verdict"] for each in second.memory["moves"]] == ["failed"]
+    # The job may go on to refuse for another reason: then nothing more is tried.
+    assert decided(of, Past(Mode.ACT, "run", second, "task_copies owns the placement")) is None
+    third = decided(of, Past(Mode.ACT, "run", second))
+    assert third is None or 1 not in wishes(third)
+
+
+def test_wishes_that_were_met_outlast_a_refusal() -> None:
+    driver = driven(of_three(), 120)
+    met = driver.decision
+    assert met is not None
+    assert wishes(met)
+
+    past = Past(Mode.ACT, "run", met, "task_copies owns the placement of state")
+    assert decided(driver.simulation.view(), past) is None
+
+
 def test_garbage_in_the_memory_is_no_memory() -> None:
     of = batches(of_three()).view()
     odd = Decision({"places": {"3": "1"}}, "", memory={"run": "run", "moves": [{"partition": 1}]})

@@ -65,7 +65,7 @@ def test_a_copy_that_came_second_is_wasted_and_the_task_ended() -> None:
     assert kind_of([*PLAIN, late]).durations.overtaken_ms == ()
     assert copies_of([*PLAIN, late]) == Copies(1, 0, wasted_ms=25.0, task_ms=2_025.0)
     assert str(copies_of([*PLAIN, late])) == (
-        "1 made, 0 came first, 0.025 s of task time wasted (1.2%)"
+        "1 made, 0 came first, 25 ms of task time wasted (1.2%)"
     )
 
 

@@ -103,6 +103,7 @@ def test_each_stage_has_a_timeout_of_its_own() -> None:
         "sink": True,
         "left_out": {},
         "any_sink": False,
+        "stateful": False,
         "run": "run-1",
     }
     assert decision.reason.startswith(
@@ -112,7 +113,9 @@ def test_each_stage_has_a_timeout_of_its_own() -> None:
     said = evidence(decision)
     assert said["tasks of stage 1"].startswith("p50 100 ms, p90 100 ms")
     assert said["tasks of stage 1"].endswith("p99.9 900 ms; timeout 120 ms")
-    assert said["copies in the last 30 s"] == "0 made, 0 came first, 0 s of task time wasted (0.0%)"
+    assert (
+        said["copies in the last 30 s"] == "0 made, 0 came first, 0 ms of task time wasted (0.0%)"
+    )
 
 
 def test_a_stage_of_few_tasks_has_no_timeout() -> None:
@@ -166,7 +169,9 @@ def test_stateful_stages_are_left_out_until_they_are_asked_for() -> None:
 
     assert set(timeouts(acted(seen))) == {"0"}
     assert "stage 2, which uses a state store, is left out" in conditions(seen).why
-    assert set(timeouts(acted(seen, stateful=True))) == {"0", "1"}
+    asked_for = acted(seen, stateful=True)
+    assert set(timeouts(asked_for)) == {"0", "1"}
+    assert asked_for.settings["stateful"] is True
 
 
 def test_where_every_stage_is_left_out_the_job_is_told_so() -> None:

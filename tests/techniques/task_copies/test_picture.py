@@ -27,7 +27,7 @@ def test_a_copied_task_took_until_its_copy_was_done() -> None:
 
     assert drawn.series[0].y == (240.0, 100.0)
     assert drawn.note == (
-        "Copies in these 30 s: 1 made, 1 came first, 0.241 s of task time wasted (10.8%)."
+        "Copies in these 30 s: 1 made, 1 came first, 241 ms of task time wasted (10.8%)."
     )
 
 

@@ -4,7 +4,16 @@ from collections.abc import Mapping
 
 import pytest
 
-from techniques.orders import COPIES, DRIVER, TASK_COPIES, ExecutorFacts, JobFacts, Order, Refused
+from techniques.orders import (
+    COPIES,
+    DRIVER,
+    PLACEMENT,
+    TASK_COPIES,
+    ExecutorFacts,
+    JobFacts,
+    Order,
+    Refused,
+)
 from techniques.schema import Setting
 from techniques.task_copies import realizer
 
@@ -38,6 +47,11 @@ def test_the_driver_is_told_the_timeouts_and_what_copies_cost() -> None:
     }
 
     assert ordered() == Order(TASK_COPIES, DRIVER, values, (COPIES,))
+
+
+def test_who_copies_tasks_with_state_claims_its_placement_too() -> None:
+    assert ordered(stateful=False).claims == (COPIES,)
+    assert ordered(stateful=True).claims == (COPIES, PLACEMENT)
 
 
 @pytest.mark.parametrize(
