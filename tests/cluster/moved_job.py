@@ -27,7 +27,8 @@ from tests.cluster.orders import write
 
 NAME = "moved"
 PARTITIONS = 3
-INTERVAL_MS = 1_500
+# About what seven queries need for a batch each on two cores: none runs far ahead of the others.
+INTERVAL_MS = 2_500
 # Spark gives a new Python worker 10 s to connect, whatever is configured, and on a busy machine it
 # may take longer. So queries with Python begin first, one after the other.
 TOO_LATE = "Python worker failed to connect back"
