@@ -34,7 +34,6 @@ class RunningPool:
         finally:
             page.close()
 
-
     def resize(self, operator: str, instances: int) -> None:
         """Asks for so many instances of an operator; they come and go while chunks flow."""
         page = self.page()

@@ -23,9 +23,7 @@ class InstancesDied(Exception):
 
 def last_deaths(page: Page) -> list[int]:
     """Returns the last incarnation of each instance that may have died with a chunk."""
-    return [
-        page.words[page.instance(one, InstanceWord.DIED)] for one in range(page.instances)
-    ]
+    return [page.words[page.instance(one, InstanceWord.DIED)] for one in range(page.instances)]
 
 
 def blame(page: Page, slot: int, kept: Mapping[int, Kept], died: Sequence[int]) -> None:

@@ -372,9 +372,7 @@ def test_of_two_orders_for_a_pool_the_second_is_refused(pool: Driven, lever: Lev
     until(lambda: lever.hold(*asked) and pool.running.policy() == "fewest-queued", PATIENCE_S)
 
 
-def test_the_size_of_a_pool_is_another_orders_than_its_dispatch(
-    pool: Driven, lever: Lever
-) -> None:
+def test_the_size_of_a_pool_is_another_orders_than_its_dispatch(pool: Driven, lever: Lever) -> None:
     with pool.page() as page:
         before = steering_words(page)
         lever.held({"policy": "fewest-queued"}, {"instances": {"add_one": 3}})
