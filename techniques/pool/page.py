@@ -78,10 +78,10 @@ seen it: an instance that is not ready or is inside its operator (busy since), a
 chunks in the pool or is away.
 
 An operator has room for more instances than it begins with; they are numbered from its first one,
-and the ones with the lowest numbers are there. One that is to leave goes in two steps. From *leaves*
-on nobody chooses it any more; the roster rises, which all note like the control word, and before
-they choose. When all have, nothing can be on its way to it: it *finishes* what it has and exits, no
-chunk lost. Until then it may be called back, afterwards only started anew.
+and those with the lowest numbers are there. One that is to leave goes in two steps. While it
+*leaves*, nobody chooses it any more; the roster rises, which all note like the control word, and
+before they choose. When all have, nothing can be on its way to it: it *finishes* what it has and
+exits, no chunk lost. Until then it may be called back, afterwards it is only started anew.
 
 A task that changes its query writes 0 to word 11, then 12, then 11: who reads 11 before and after
 12, and finds the same and not 0, has both halves of one. A slot that is free keeps its query until

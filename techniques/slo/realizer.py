@@ -44,9 +44,8 @@ def _sizes(instances: Mapping[str, Setting], job: JobFacts) -> list[Order]:
     known = {operator for each in job.pools for operator in each.operators}
     unknown = sorted(set(instances) - known)
     if unknown:
-        raise Refused(
-            f"no pool of this job has the operator {unknown[0]}; there are {', '.join(sorted(known))}"
-        )
+        there = ", ".join(sorted(known))
+        raise Refused(f"no pool of this job has the operator {unknown[0]}; there are {there}")
     made: list[Order] = []
     for each in job.pools:
         own = {name: instances[name] for name in each.operators if name in instances}

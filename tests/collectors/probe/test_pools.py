@@ -19,7 +19,7 @@ from collectors.formats.parts import UsedPool, used_pool
 from collectors.formats.pools import InstanceState, PoolSample, Sent
 from techniques.pool.host.meeting_place import meeting_root, space
 from techniques.pool.on_spark import made
-from techniques.pool.page import DEAD, FINISHES, Page, READY, SERVES, instance_words
+from techniques.pool.page import DEAD, FINISHES, READY, SERVES, Page, instance_words
 from techniques.pool.page_words import HeaderWord, InstanceWord, SlotWord
 from techniques.pool.settings import Replay
 from tests.collectors.conftest import probe
