@@ -1,5 +1,6 @@
 """All jobs, one job, and what operators write down about it."""
 
+from dataclasses import asdict
 from typing import Annotated, Any, Literal
 
 from asgiref.sync import sync_to_async
@@ -13,7 +14,7 @@ from dashboard.api.problems import BadInput, Conflict
 from dashboard.api.ranges import unknown_job
 from dashboard.fleet import ordering, snapshots, tags
 from dashboard.models import Job
-from dashboard.slo import objectives
+from dashboard.slo import hours, objectives
 from techniques.slo.objective import Invalid, parse
 
 router = Router(tags=["jobs"])
@@ -56,9 +57,13 @@ async def job(request: HttpRequest, job_id: str) -> dict[str, Any]:
 @router.get("/{job_id}/slo", response=SloOut, summary="A job's SLO")
 def get_slo(request: HttpRequest, job_id: str) -> dict[str, Any]:
     try:
-        return objectives.get(job_id)
+        found = objectives.get(job_id)
     except Job.DoesNotExist:
         raise unknown_job(job_id) from None
+    if found["objective"] is not None:
+        told = hours.budgets([job_id], snapshots.now())[job_id]
+        found["budgets"] = {over: asdict(budget) for over, budget in told.items()}
+    return found
 
 
 @router.put("/{job_id}/slo", response=SloOut, auth=operators, summary="Set a job's SLO, or none")

@@ -141,12 +141,24 @@ class SloIn(Schema):
     version: int = Field(ge=0, lt=2**31)
 
 
+class BudgetOut(Schema):
+    """Of the bins of ten seconds that were judged, how many missed the SLO. `burn_rate` is their
+    share in multiples of the 1 % that is allowed; `left` what is left of the error budget."""
+
+    judged: int
+    missed: int
+    burn_rate: float
+    left: float
+
+
 class SloOut(Schema):
-    """`reason` is that of the last change."""
+    """`reason` is that of the last change. `budgets` are over "1h" and "1d", since the SLO was
+    changed last; null without an SLO, and where it was just changed."""
 
     objective: ObjectiveOut | None
     version: int
     reason: str
+    budgets: dict[str, BudgetOut] | None = None
 
 
 class TagsIn(Schema):

@@ -1,4 +1,4 @@
-"""Clusters: their jobs, what these are worth now and over time, what was done for them, their size."""
+"""Clusters: their jobs, what these are worth now and over time, what was done, and their size."""
 
 import json
 import time
