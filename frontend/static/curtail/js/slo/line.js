@@ -1,0 +1,60 @@
+/** The job's SLO in one line: what it is, whether it is met now, its utility and its error budget. */
+
+import { element, part, setText } from "../core/dom.js";
+import { mayOperate } from "../core/role.js";
+import { SloEditor } from "./editor.js";
+import { objectiveWords } from "./objective.js";
+import { BURN, burnWords, isMet, juiceNow, latencyNow, metWord, utilityNow, utilityWords } from "./standing.js";
+
+export class SloLine {
+  #slo = undefined; // as the API has it of a job; null where there is none
+
+  /** `onObjective` is told of another SLO, `onSaved` of one that was set here. */
+  constructor({ jobPath, onObjective, onSaved }) {
+    this.onObjective = onObjective;
+    this.onSaved = onSaved;
+    this.root = part("slo");
+    this.button = part("slo-open");
+    this.editor = new SloEditor(jobPath);
+    this.button.addEventListener("click", () => this.#edit());
+  }
+
+  get objective() {
+    return this.#slo?.objective ?? null;
+  }
+
+  update({ slo }) {
+    const changed = slo?.version !== this.#slo?.version;
+    this.#slo = slo ?? null;
+    const objective = this.objective;
+    setText(part("slo-words"), objective ? objectiveWords(objective) : "none");
+    setText(this.button, !mayOperate() ? "Show" : objective ? "Change" : "Set an SLO");
+    this.button.hidden = !objective && !mayOperate();
+    this.root.dataset.met = objective ? String(isMet(this.#slo)) : "";
+    part("slo-facts").replaceChildren(...(objective ? facts(this.#slo) : []));
+    if (changed) this.onObjective();
+  }
+
+  async #edit() {
+    const { objective = null, version = 0, latency_ms: latency, juice } = this.#slo ?? {};
+    const put = await this.editor.open({ objective, version }, { latency, juice });
+    if (put) {
+      this.update({ slo: put.objective ? put : null });
+      this.onSaved();
+    }
+    this.button.focus();
+  }
+}
+
+function facts(slo) {
+  const { objective, latency_ms: latencyMs, juice, burn_1h: hour, burn_1d: day } = slo;
+  const word = element("span", { class: "met" }, element("span", { class: "dot", "aria-hidden": "true" }), metWord(isMet(slo)));
+  const measured = [objective.latency && Number.isFinite(latencyMs) && latencyNow(latencyMs), objective.juice && Number.isFinite(juice) && `juice ${juiceNow(juice)}`];
+  const now = [": ", measured.filter(Boolean).join(", ")];
+  return [
+    ["Now", element("span", {}, word, now[1] ? now.join("") : "")],
+    ["Utility", utilityWords(utilityNow(slo), objective.priority)],
+    ["Burn 1 h", burnWords(hour), BURN],
+    ["1 d", burnWords(day), BURN],
+  ].map(([term, value, hint]) => element("div", { title: hint ?? null }, element("dt", {}, term), element("dd", {}, value)));
+}
