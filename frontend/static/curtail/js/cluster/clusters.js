@@ -1,0 +1,59 @@
+/** All clusters, and what to do where there is none. */
+
+import { apiUrl, clusterUrl, getJson } from "../core/api.js";
+import { copyable } from "../core/copy.js";
+import { element, part } from "../core/dom.js";
+import { count, text } from "../core/format.js";
+import { tried } from "../core/trouble.js";
+import { utilityWords } from "../slo/standing.js";
+import { bar } from "./jobrows.js";
+import { sizeWords, stateName } from "./states.js";
+
+const EVERY_MS = 5000;
+
+function show(items) {
+  part("loading").hidden = true;
+  part("empty").hidden = items.length > 0;
+  part("table").hidden = items.length === 0;
+  part("rows").replaceChildren(...items.map(row));
+  part("view").dataset.view = "list";
+}
+
+function row({ name, jobs, utility, max_utility: most, met, state, size, mode }) {
+  return element(
+    "tr",
+    {},
+    element("th", { scope: "row" }, element("a", { href: clusterUrl(name) }, name)),
+    element("td", { class: "number", "data-label": "Jobs" }, text(count(jobs))),
+    element("td", { class: "utility-cell", "data-label": "Utility" }, utilityWords(utility, most), bar(utility / most)),
+    element("td", { class: "number", "data-label": "SLOs met" }, met),
+    element("td", { "data-label": "State" }, stateName(state, mode)),
+    element("td", { class: "number", "data-label": "Size" }, sizeWords(size)),
+  );
+}
+
+/** The lines to copy, for a job that may not exist yet. */
+function lines() {
+  const address = (path) => new URL(apiUrl(path), location.href).href;
+  const put = (path, body) => `curl -X PUT ${address(path)} -H "Authorization: Bearer $CURTAIL_TOKEN" -H "Content-Type: application/json" -d '${JSON.stringify(body)}'`;
+  const latency = { of: "committed", statistic: "p99", threshold_ms: 500, utility: { shape: "knee" } };
+  return {
+    tags: put("jobs/orders.enrich/tags", { tags: ["cluster:prod"] }),
+    slo: put("jobs/orders.enrich/slo", { objective: { latency, juice: null, priority: 35 }, version: 0 }),
+  };
+}
+
+async function load() {
+  const answer = await tried(null, () => getJson(apiUrl("clusters")));
+  if (answer) show(answer.items);
+  else part("loading").hidden = true;
+  setTimeout(() => {
+    if (document.hidden) document.addEventListener("visibilitychange", load, { once: true });
+    else load();
+  }, EVERY_MS);
+}
+
+for (const [name, line] of Object.entries(lines())) {
+  document.querySelector(`[data-line="${name}"]`).replaceChildren(copyable(line, name));
+}
+load();
