@@ -1,4 +1,4 @@
-"""SLOs: the p99 latency that a job should not exceed."""
+"""SLOs: what a job is to reach, as `techniques.slo.objective` has it."""
 
 from typing import ClassVar
 
@@ -6,15 +6,14 @@ from django.db import models
 from django.db.models import Q
 
 from dashboard.models.jobs import Job
-
-LONGEST_P99_MS = 3_600_000
+from techniques.slo.objective import HIGHEST_PRIORITY, LONGEST_MS, LOWEST_PRIORITY
 
 
 class Slo(models.Model):
-    """A withdrawn SLO keeps its row without a value, so that its versions are never reused."""
+    """A withdrawn SLO keeps its row without an objective, so that its versions are never reused."""
 
     job = models.OneToOneField(Job, on_delete=models.CASCADE, related_name="slo")
-    p99_ms = models.FloatField(null=True)
+    objective = models.JSONField(null=True, help_text="written by techniques.slo.objective.as_data")
     version = models.PositiveIntegerField(default=1)
     # The state of `dashboard.slo` between two evaluations.
     judged_ms = models.BigIntegerField(default=0, help_text="end of the last minute judged")
@@ -22,12 +21,30 @@ class Slo(models.Model):
     violated_ms = models.BigIntegerField(null=True, help_text="since when it is violated")
 
     class Meta:
+        # A target that an objective does not have is NULL here, which a check lets pass.
         constraints: ClassVar = [
             models.CheckConstraint(
-                condition=Q(p99_ms__isnull=True) | Q(p99_ms__gt=0, p99_ms__lte=LONGEST_P99_MS),
-                name="slo_within_an_hour",
-            )
+                condition=Q(objective__isnull=True)
+                | Q(
+                    objective__latency__threshold_ms__gt=0,
+                    objective__latency__threshold_ms__lte=LONGEST_MS,
+                ),
+                name="slo_latency_within_an_hour",
+            ),
+            models.CheckConstraint(
+                condition=Q(objective__isnull=True)
+                | Q(objective__juice__threshold__gt=0, objective__juice__threshold__lte=1),
+                name="slo_juice_is_a_share",
+            ),
+            models.CheckConstraint(
+                condition=Q(objective__isnull=True)
+                | Q(
+                    objective__priority__gte=LOWEST_PRIORITY,
+                    objective__priority__lte=HIGHEST_PRIORITY,
+                ),
+                name="slo_priority_is_bounded",
+            ),
         ]
 
     def __str__(self) -> str:
-        return f"{self.job_id} p99 ≤ {self.p99_ms} ms"
+        return f"{self.job_id} {self.objective}"

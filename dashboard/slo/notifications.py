@@ -7,6 +7,7 @@ from dashboard.alerts.events import Event, Severity, Type
 from dashboard.alerts.times import rfc3339
 from dashboard.fleet.jobs import STALE_AFTER_MS
 from dashboard.models import Run, Slo
+from dashboard.slo.current import read
 from dashboard.slo.evaluation import BINS, IN_A_ROW
 
 SLO_KIND = "slo"
@@ -16,7 +17,7 @@ CRITICAL = 2.0
 
 
 def violated(slo: Slo, since_ms: int, p99_ms: float) -> Event:
-    promised_ms = slo.p99_ms or 0.0
+    promised_ms = _threshold_ms(slo)
     return Event(
         type=Type.SLO_VIOLATED,
         job=slo.job_id,
@@ -29,13 +30,13 @@ def violated(slo: Slo, since_ms: int, p99_ms: float) -> Event:
             f"row, {BIN_MS // 1000} s apart."
         ),
         onset_ms=since_ms,
-        evidence={"p99_ms": round(p99_ms, 3), "slo_p99_ms": promised_ms},
+        evidence={"p99_ms": round(p99_ms, 3), "objective": slo.objective},
         link=_page(slo.job_id),
     )
 
 
 def restored(slo: Slo, since_ms: int, end_ms: int) -> Event:
-    promised_ms = slo.p99_ms or 0.0
+    promised_ms = _threshold_ms(slo)
     return _over(
         slo,
         since_ms,
@@ -89,9 +90,14 @@ def _over(slo: Slo, since_ms: int, end_ms: int, title: str, explanation: str) ->
         explanation=explanation,
         onset_ms=since_ms,
         end_ms=max(since_ms, end_ms),
-        evidence={"slo_p99_ms": slo.p99_ms},
+        evidence={"objective": slo.objective},
         link=_page(slo.job_id),
     )
+
+
+def _threshold_ms(slo: Slo) -> float:
+    objective = read(slo.job_id, slo.objective)
+    return objective.latency.threshold_ms if objective and objective.latency else 0.0
 
 
 def _page(job_id: str) -> str:

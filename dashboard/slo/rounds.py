@@ -22,7 +22,9 @@ from dashboard.fleet.jobs import RUNNING, Beat
 from dashboard.models import Run, Slo
 from dashboard.series import windows
 from dashboard.slo import evaluation, lost_jobs, notifications
+from dashboard.slo.current import read
 from dashboard.slo.evaluation import Minute, Verdict
+from dashboard.slo.standing import told_by_pulse
 from dashboard.store import Store
 
 # A minute of frames takes tens of milliseconds to read: when all jobs are slow at once, they
@@ -50,7 +52,7 @@ class Judge:
         announced = {each.job_id: each for each in announcements}
         if self._sureness.at(now_ms):
             _note_losses(announced, now_ms)
-        cases = _cases(Slo.objects.filter(p99_ms__isnull=False), announced, now_ms)
+        cases = _cases(Slo.objects.filter(objective__isnull=False), announced, now_ms)
         near = sorted((case for case in cases if case.needs_frames), key=_judged_ms)[:MOST_READ]
         p99s = asyncio.run(_read(store, near)) if near else {}
         for case in cases:
@@ -80,13 +82,15 @@ def _cases(slos: Iterable[Slo], announced: Mapping[str, Announcement], now_ms: i
     found = []
     for slo in slos:
         said = announced.get(slo.job_id)
-        if slo.p99_ms is None or said is None or said.pulse is None:
+        objective = read(slo.job_id, slo.objective)
+        target = objective and objective.latency
+        if not target or not told_by_pulse(target) or said is None or said.pulse is None:
             continue
         beat = Beat(said.heartbeat_ms, said.ended_ms, said.end_reason)
         minute = evaluation.last_minute(said.pulse.recent)
         if beat.state(now_ms) == RUNNING and minute and minute.end_ms > slo.judged_ms:
             before = Verdict(slo.judged_ms, slo.above, slo.violated_ms)
-            found.append(Case(slo, slo.p99_ms, before, minute))
+            found.append(Case(slo, target.threshold_ms, before, minute))
     return found
 
 

@@ -20,11 +20,12 @@ from collectors.formats.keys import Stream
 from collectors.formats.wire import WINDOW_MS
 from dashboard.series import activities, windows
 from dashboard.series.history import LOOKS_BACK_MS, History, only
-from dashboard.slo.promised import promised_ms
+from dashboard.slo.current import current
 from dashboard.steering.registered import registry
 from dashboard.store import Entry, Store
 from dashboard.worker import loop
 from dashboard.worker.needs import reads_of_all
+from techniques.slo.objective import Objective
 from techniques.view import EVERYTHING, Reads, View
 
 log = logging.getLogger(__name__)
@@ -35,7 +36,7 @@ AT_ONCE_MS = 1
 FAILURE_LASTS_MS = 60_000
 LONGEST_FAILURE = 200
 # How often SLOs are read again, for changes by operators.
-PROMISES_EVERY_MS = 1_000
+OBJECTIVES_EVERY_MS = 1_000
 
 ASKED_ONLY = wire.Only(sections=frozenset((wire.ASKED,)), metrics=frozenset())
 
@@ -63,30 +64,30 @@ class _Job:
 
 
 class Histories:
-    """One history per job. `promises_ms` returns the SLOs (p99 in ms) by job."""
+    """One history per job. `objectives` returns the SLOs by job."""
 
     def __init__(
         self,
         reads: frozenset[Reads] = EVERYTHING,
-        promises_ms: Callable[[], Mapping[str, float]] = dict,
+        objectives: Callable[[], Mapping[str, Objective]] = dict,
     ) -> None:
         self._reads = reads
         self._only = only(reads)
-        self._promises_ms = promises_ms
-        self._promised_ms: Mapping[str, float] = {}
-        self._promises_read_ms: int | None = None
+        self._read_objectives = objectives
+        self._objectives: Mapping[str, Objective] = {}
+        self._objectives_read_ms: int | None = None
         self._jobs: dict[str, _Job] = {}
         self._now_ms = 0
 
     def empty(self) -> "Histories":
         """Returns new, empty histories that read the same parts of frames."""
-        return Histories(self._reads, self._promises_ms)
+        return Histories(self._reads, self._read_objectives)
 
     def read(self, store: Store, job_ids: Sequence[str], now_ms: int) -> None:
         """Adds the entries of these jobs since the last call, at most two minutes. May raise
         `StoreUnavailable`."""
         self._now_ms = now_ms
-        self._read_promises(now_ms)
+        self._refresh_objectives(now_ms)
         after = {
             stream: max(self._read_to(stream), now_ms - LOOKS_BACK_MS)
             for job_id in job_ids
@@ -101,7 +102,7 @@ class Histories:
         if (job := self._jobs.get(job_id)) is None or job.newest is None:
             return None
         if job.view is None:
-            job.view = job.history.view(self._promised_ms.get(job_id))
+            job.view = job.history.view(self._objectives.get(job_id))
         return job.view
 
     def newest(self, job_id: str) -> Newest | None:
@@ -166,15 +167,15 @@ class Histories:
         job = self._jobs.get(stream.job_id)
         return job.after_ms.get(stream, -1) if job else -1
 
-    def _read_promises(self, now_ms: int) -> None:
-        read_ms = self._promises_read_ms
-        if read_ms is None or now_ms - read_ms >= PROMISES_EVERY_MS:
-            self._promises_read_ms = now_ms
+    def _refresh_objectives(self, now_ms: int) -> None:
+        read_ms = self._objectives_read_ms
+        if read_ms is None or now_ms - read_ms >= OBJECTIVES_EVERY_MS:
+            self._objectives_read_ms = now_ms
             try:
-                self._promised_ms = self._promises_ms()
+                self._objectives = self._read_objectives()
             except DatabaseError as error:
                 # Keep the previous SLOs; jobs are examined all the same.
-                log.warning("promises cannot be read now: %s", error)
+                log.warning("SLOs cannot be read now: %s", error)
 
     def _job(self, job_id: str) -> _Job:
         if job_id not in self._jobs:
@@ -188,4 +189,4 @@ class Histories:
 @cache
 def the_histories() -> Histories:
     """The histories of this process, shared by detection, controllers and cards."""
-    return Histories(reads_of_all(registry()), promised_ms)
+    return Histories(reads_of_all(registry()), current)

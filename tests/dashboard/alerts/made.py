@@ -7,7 +7,8 @@ from dashboard.alerts import signing
 from dashboard.alerts.events import Event, Severity, Type
 from dashboard.models import Endpoint, Run, Slo
 from dashboard.slo import notifications
-from tests.factories import START_MS
+from techniques.slo.objective import as_data
+from tests.factories import START_MS, p99_objective
 
 OPENED = Event(
     type=Type.INCIDENT_OPENED,
@@ -38,7 +39,7 @@ REFUSED = Event(
     onset_ms=START_MS,
 )
 
-SLO = Slo(job_id="orders.scored", p99_ms=500.0)
+SLO = Slo(job_id="orders.scored", objective=as_data(p99_objective(500.0)))
 VIOLATED = notifications.violated(SLO, START_MS, 812.345)
 RESTORED = notifications.restored(SLO, START_MS, START_MS + 90_000)
 LOST = notifications.lost(

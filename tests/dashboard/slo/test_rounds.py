@@ -22,8 +22,9 @@ from dashboard.slo.rounds import MOST_READ, Judge, the_judge
 from dashboard.store import StoreUnavailable
 from dashboard.store.memory import MemoryStore
 from dashboard.tasks import register_jobs
+from techniques.slo.objective import as_data
 from tests.dashboard.alerts.made import endpoint
-from tests.factories import ANNOUNCEMENT, PULSE, START_MS, announcement, frame
+from tests.factories import ANNOUNCEMENT, PULSE, START_MS, announcement, frame, p99_objective
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -79,7 +80,7 @@ def world(memory_store: MemoryStore) -> World:
     endpoint()
     made = World(memory_store)
     made.beat()
-    objectives.put(JOB, PROMISED_MS, 0, "olga", "")
+    objectives.put(JOB, p99_objective(PROMISED_MS), 0, "olga", "")
     return made
 
 
@@ -97,7 +98,7 @@ def test_a_promise_is_violated_after_two_judgements_and_told_once(world: World) 
     event = AlertEvent.objects.get().event
     assert (event["kind"], event["link"]) == ("slo", f"/jobs/{JOB}")
     assert event["onset_ms"] == BEGIN_MS + BIN_MS
-    assert event["evidence"]["slo_p99_ms"] == PROMISED_MS
+    assert event["evidence"]["objective"] == as_data(p99_objective(PROMISED_MS))
     assert event["evidence"]["p99_ms"] == pytest.approx(800, rel=0.01)
 
 
@@ -195,7 +196,7 @@ def test_a_promise_taken_back_while_violated_ends_the_alert(world: World) -> Non
 
 def test_a_promise_that_is_loosened_is_judged_by_its_new_value(world: World) -> None:
     world.bin(800, SLOW)
-    objectives.put(JOB, 2_000.0, 1, "olga", "")
+    objectives.put(JOB, p99_objective(2_000.0), 1, "olga", "")
     for _ in range(3):
         world.bin(800, SLOW)
     assert world.told() == []
@@ -312,11 +313,13 @@ def test_three_hundred_jobs_take_two_queries_and_few_reads(
 
     monkeypatch.setattr(memory_store, "entries", counted)
     said = beats()
-    Slo.objects.bulk_create(Slo(job_id=name, p99_ms=PROMISED_MS) for name in names)
+    Slo.objects.bulk_create(
+        Slo(job_id=name, objective=as_data(p99_objective(PROMISED_MS))) for name in names
+    )
     judge.round(memory_store, said, now_ms)
     # All are near their promise at once: they take turns.
     assert len(set(read)) == len(read) == MOST_READ
-    Slo.objects.update(p99_ms=1_000.0)
+    Slo.objects.update(objective=as_data(p99_objective(1_000.0)))
     now_ms += SURE_AFTER_MS
     said = beats()
     judge.round(memory_store, said, now_ms)
