@@ -2,7 +2,7 @@
 
 import { jobUrl } from "../core/api.js";
 import { element } from "../core/dom.js";
-import { clockTime, dayTime, zoneName } from "../core/times.js";
+import { clockTime, dayOnly, dayTime, zoneName } from "../core/times.js";
 
 const KINDS = {
   reconfiguration: "Reconfiguration",
@@ -28,13 +28,18 @@ export function inWords({ at_ms: atMs, kind, job, reason, advised }, zone) {
   return `${what}, ${clockTime(atMs, zone)} ${zoneName(atMs, zone)}: ${reason}`;
 }
 
-export function actionRow(action, { zone, chosen, onChoose }) {
+// The day only where it is another one.
+function when(atMs, nowMs, zone) {
+  return dayOnly(atMs, zone) === dayOnly(nowMs, zone) ? clockTime(atMs, zone) : dayTime(atMs, zone);
+}
+
+export function actionRow(action, { zone, nowMs, chosen, onChoose }) {
   const { key, at_ms: atMs, kind, job, reason, advised } = action;
   const row = element(
     "li",
     { class: "action", "data-advised": advised, "data-chosen": key === chosen, "data-of": key },
-    element("p", { class: "action-head" }, element("button", { type: "button", class: "action-kind", title: "Mark it in the chart" }, kindName(kind)), job ? element("a", { href: jobUrl(job) }, job) : null, element("span", { class: "muted" }, dayTime(atMs, zone))),
-    element("p", { class: "action-reason" }, reason),
+    element("p", { class: "action-head" }, element("button", { type: "button", class: "action-kind", title: "Mark it in the chart" }, kindName(kind)), element("span", { class: "muted" }, when(atMs, nowMs, zone))),
+    element("p", { class: "action-reason" }, job ? element("a", { href: jobUrl(job) }, job) : "", job ? ": " : "", reason),
   );
   row.querySelector("button").addEventListener("click", () => onChoose(key));
   return row;

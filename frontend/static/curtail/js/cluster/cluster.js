@@ -11,7 +11,7 @@ import { onTheme } from "../core/theme.js";
 import { dayTime, zoneName } from "../core/times.js";
 import { tried } from "../core/trouble.js";
 import { chosenZone, onZone } from "../core/zone.js";
-import { objectiveWords } from "../slo/objective.js";
+import { targetWords } from "../slo/objective.js";
 import { utilityWords } from "../slo/standing.js";
 import { actionRow, inWords, keyed } from "./actions.js";
 import { jobRow } from "./jobrows.js";
@@ -21,7 +21,7 @@ import { Samples } from "./samples.js";
 import { sizeWords, stateWords } from "./states.js";
 
 const EVERY_MS = 5000;
-const FEW_ACTIONS = 12;
+const FEW_ACTIONS = 9;
 const SPANS = ["3600000", "21600000", "86400000"];
 
 const main = part("cluster");
@@ -101,7 +101,7 @@ function showActions() {
   const shown = all ? newest : newest.slice(0, FEW_ACTIONS);
   const list = part("actions");
   const focused = list.contains(document.activeElement) ? document.activeElement.closest("[data-of]")?.dataset.of : null;
-  list.replaceChildren(...shown.map((action) => actionRow(action, { zone: chosenZone(), chosen, onChoose: choose })));
+  list.replaceChildren(...shown.map((action) => actionRow(action, { zone: chosenZone(), nowMs: cluster.now_ms, chosen, onChoose: choose })));
   if (focused) list.querySelector(`[data-of="${CSS.escape(focused)}"] button`)?.focus();
   part("actions-none").hidden = actions.length > 0;
   setText(part("actions-none"), "None in this time.");
@@ -131,7 +131,7 @@ function draw() {
     const panels = clusterPanels(
       byPriority()
         .filter(({ objective }) => objective)
-        .map(({ id, objective }) => ({ id, title: id, words: objectiveWords(objective), most: objective.priority, actions: actions.filter(({ job }) => job === id) })),
+        .map(({ id, objective }) => ({ id, title: id, words: targetWords(objective), most: objective.priority, actions: actions.filter(({ job }) => job === id) })),
     );
     await chart.draw({ ring: samples, range, panels, hidden, scale: "linear", zone: chosenZone(), state: "there" });
     const zone = chosenZone();

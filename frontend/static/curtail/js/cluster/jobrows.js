@@ -5,7 +5,7 @@ import { element } from "../core/dom.js";
 import { age, NOTHING } from "../core/format.js";
 import { clockTime, zoneName } from "../core/times.js";
 import { objectiveWords } from "../slo/objective.js";
-import { BURN, burnWords, juiceNow, latencyNow, metWord, utilityWords } from "../slo/standing.js";
+import { burnWords, juiceNow, latencyNow, metWord, utilityWords } from "../slo/standing.js";
 
 export function jobRow(job, { zone, nowMs }) {
   const { objective } = job;
@@ -14,7 +14,7 @@ export function jobRow(job, { zone, nowMs }) {
     { "data-job-row": job.id },
     element("th", { scope: "row" }, element("a", { href: jobUrl(job.id) }, job.id)),
     cell("SLO", "slo-cell", objective ? objectiveWords(objective) : element("span", { class: "muted" }, "none: left alone")),
-    ...(objective ? standing(job) : [cell("", ""), cell("", ""), cell("", ""), cell("", "")]),
+    ...(objective ? standing(job) : [cell("", ""), cell("", ""), cell("", "")]),
     cell("", "blacklist", blacklisted(job, zone, nowMs)),
   );
 }
@@ -22,13 +22,16 @@ export function jobRow(job, { zone, nowMs }) {
 function standing({ objective, met, latency_ms: latencyMs, juice, utility, burn_1h: hour, burn_1d: day }) {
   const word = element("span", { class: "met" }, element("span", { class: "dot", "aria-hidden": "true" }), metWord(met));
   const values = [objective.latency && Number.isFinite(latencyMs) && latencyNow(latencyMs), objective.juice && Number.isFinite(juice) && `juice ${juiceNow(juice)}`].filter(Boolean).join(", ");
-  const now = cell("Now", "", element("span", { class: "now", "data-met": String(met) }, word, values ? `\u2002${values}` : ""));
+  const now = cell("Now", "", element("span", { class: "now", "data-met": String(met) }, word, values ? ` ${values}` : ""));
   return [
     now,
     cell("Utility", "utility-cell", utilityWords(utility, objective.priority), bar(utility / objective.priority)),
-    cell("Burn 1 h", "number", element("span", { title: BURN, class: hour > 1 ? "over" : null }, burnWords(hour))),
-    cell("Burn 1 d", "number", element("span", { title: BURN, class: day > 1 ? "over" : null }, burnWords(day))),
+    cell("Burn 1 h · 1 d", "burn-cell", burn(hour), " · ", burn(day)),
   ];
+}
+
+function burn(rate) {
+  return element("span", { class: rate > 1 ? "over" : null }, burnWords(rate));
 }
 
 function blacklisted({ blacklisted_until_ms: untilMs }, zone, nowMs) {

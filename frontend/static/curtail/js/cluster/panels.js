@@ -14,10 +14,10 @@ export function clusterPanels(jobs) {
       px: TOTAL_PX,
       steps: true,
       series: ({ ring }) => [
-        { key: "total", name: "now", at: (number) => ring.at("total", number), read: told, look: { colour: "accent", width: 1.75 } },
-        { key: "most", name: "at most", at: (number) => ring.at("most", number), read: told, look: { colour: "muted", width: 1.25, dash: "dash" } },
+        { key: "total", name: "utility", at: (number) => ring.at("total", number), read: told, look: { colour: "accent", width: 1.75 } },
+        { key: "most", name: "maximum", at: (number) => ring.at("most", number), read: told, look: { colour: "muted", width: 1.25, dash: "dash" } },
       ],
-      axis: ({ high }) => axis(high > 0 ? high : 1, [0, 0.25, 0.5, 0.75, 1]),
+      axis: ({ high }) => axis(high > 0 ? high : 1, [0, 0.5, 1]),
       absent: "no utility is known yet",
     },
     ...jobs.map(jobPanel),

@@ -74,7 +74,7 @@ export function faults(objective) {
 
 /** Shows each fault at its field; returns those that have none here. */
 export function showFaults(form, found) {
-  for (const old of form.querySelectorAll(".field-error")) old.remove();
+  for (const old of form.querySelectorAll("small.field-error")) old.remove();
   for (const node of form.querySelectorAll("[aria-invalid]")) {
     node.removeAttribute("aria-invalid");
     node.removeAttribute("aria-describedby");

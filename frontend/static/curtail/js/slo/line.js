@@ -7,6 +7,7 @@ import { objectiveWords } from "./objective.js";
 import { BURN, burnWords, isMet, juiceNow, latencyNow, metWord, utilityNow, utilityWords } from "./standing.js";
 
 export class SloLine {
+  #wanted = location.hash === "#slo";
   #slo = undefined; // as the API has it of a job; null where there is none
 
   /** `onObjective` is told of another SLO, `onSaved` of one that was set here. */
@@ -33,9 +34,12 @@ export class SloLine {
     this.root.dataset.met = objective ? String(isMet(this.#slo)) : "";
     part("slo-facts").replaceChildren(...(objective ? facts(this.#slo) : []));
     if (changed) this.onObjective();
+    // The list of jobs leads here.
+    if (this.#wanted) this.#edit();
   }
 
   async #edit() {
+    this.#wanted = false;
     const { objective = null, version = 0, latency_ms: latency, juice } = this.#slo ?? {};
     const put = await this.editor.open({ objective, version }, { latency, juice });
     if (put) {

@@ -16,8 +16,12 @@ export function juiceWords({ threshold }) {
 /** "p99 committed ≤ 500 ms · juice ≥ 0.95 · priority 35" */
 export function objectiveWords(objective) {
   if (!objective) return "none";
-  const { latency, juice, priority } = objective;
-  return [latency && latencyWords(latency), juice && juiceWords(juice), `priority ${priority}`].filter(Boolean).join(" · ");
+  return `${targetWords(objective)} · priority ${objective.priority}`;
+}
+
+/** "p99 committed ≤ 500 ms · juice ≥ 0.95" */
+export function targetWords({ latency, juice }) {
+  return [latency && latencyWords(latency), juice && juiceWords(juice)].filter(Boolean).join(" · ");
 }
 
 /** A utility with its decimals: "28.6", "0.35"; whole ones stay whole. */

@@ -53,5 +53,6 @@ function said({ kind, threshold, utility, most, now }) {
 }
 
 function quantity(kind, value) {
+  if (value === 0) return "0";
   return kind === "latency" ? text(duration(value)).replace(/\.0+(?=\u00a0)/, "") : String(Number(value.toPrecision(3)));
 }
