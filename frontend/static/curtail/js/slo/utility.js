@@ -72,8 +72,7 @@ function upright(points) {
   return points.flatMap(([value, part], i) => {
     const before = points[i - 1];
     if (!before || before[1] === part) return [[value, part]];
-    const at = before[1] > part ? before[0] : value;
-    return [[at, before[1]], [at, part], [value, part]];
+    return [before[1] > part ? [before[0], part] : [value, before[1]], [value, part]];
   });
 }
 
