@@ -2,7 +2,7 @@
 
 import { apiUrl, sendJson } from "../core/api.js";
 import { ask, openDialog } from "../core/dialog.js";
-import { part } from "../core/dom.js";
+import { element, part } from "../core/dom.js";
 import { mayOperate } from "../core/role.js";
 import { faults, fill, focusFirst, read, showFaults } from "./fields.js";
 import { objectiveWords } from "./objective.js";
@@ -11,10 +11,11 @@ import { PointList } from "./points.js";
 import { firstPoints, pointsFault } from "./utility.js";
 
 const KINDS = ["latency", "juice"];
+const WITHOUT = { latency: "With a threshold, what each latency is worth is drawn here", juice: "With a threshold, what each juice is worth is drawn here" };
 
 export class SloEditor {
   #now = {}; // the values measured last, by kind
-  #seen = new Set(); // faults are shown of fields that somebody has left, and of all after a try to save
+  #tried = false; // whether somebody wanted to save: before that, what is not typed yet is no fault
 
   constructor(jobPath) {
     this.url = apiUrl(`${jobPath}/slo`);
@@ -28,16 +29,12 @@ export class SloEditor {
       if (target.name?.endsWith("utility.shape")) this.#beginPoints(target.name.split(".")[0]);
       this.#show();
     });
-    this.form.addEventListener("change", ({ target }) => {
-      this.#seen.add(target.name || target.closest("[data-points]")?.dataset.points);
-      this.#show();
-    });
   }
 
   /** `slo`: {objective, version}; `now`: {latency, juice} as measured. Resolves to the new one, or null. */
   open({ objective, version }, now) {
     this.#now = now;
-    this.#seen.clear();
+    this.#tried = false;
     fill(this.form, this.points, objective);
     this.form.elements.reason.value = "";
     const may = mayOperate();
@@ -71,7 +68,7 @@ export class SloEditor {
     const wanted = read(this.form, this.points);
     const found = faults(wanted);
     if (found.length === 0) return wanted;
-    this.#seen = null;
+    this.#tried = true;
     this.#show();
     focusFirst(this.form);
     throw new Error("Not saved: see what is marked");
@@ -101,16 +98,15 @@ export class SloEditor {
       this.points[kind].root.hidden = target?.utility.shape !== "points";
       this.#draw(kind, target, wanted.priority / targets.length);
     }
-    const all = faults(wanted);
-    const isSeen = ({ field }) => this.#seen === null || this.#seen.has(field) || (field.endsWith("points") && this.#seen.has(field.split(".")[0]));
-    showFaults(this.form, all.filter(isSeen));
+    showFaults(this.form, this.#tried ? faults(wanted) : []);
   }
 
   #draw(kind, target, most) {
     const threshold = target?.threshold_ms ?? target?.threshold;
-    const drawable = target && threshold > 0 && most > 0 && !(target.utility.shape === "points" && pointsFault(kind, target.utility.points));
+    const missing = threshold > 0 ? target.utility.shape === "points" && pointsFault(kind, target.utility.points) : WITHOUT[kind];
+    // In the place of the picture: a line more in the form would move what somebody is about to press.
     this.pictures[kind].replaceChildren(
-      ...(drawable ? [utilityPicture({ kind, threshold, utility: target.utility, most, now: this.#now[kind] ?? null })] : []),
+      missing || !(most > 0) ? element("p", { class: "muted" }, missing ? `${missing}.` : "") : utilityPicture({ kind, threshold, utility: target.utility, most, now: this.#now[kind] ?? null }),
     );
   }
 }

@@ -51,14 +51,14 @@ export class SloLine {
 }
 
 function facts(slo) {
-  const { objective, latency_ms: latencyMs, juice, burn_1h: hour, burn_1d: day } = slo;
+  const { objective, latency_ms: latencyMs, juice, budgets } = slo;
   const word = element("span", { class: "met" }, element("span", { class: "dot", "aria-hidden": "true" }), metWord(isMet(slo)));
   const measured = [objective.latency && Number.isFinite(latencyMs) && latencyNow(latencyMs), objective.juice && Number.isFinite(juice) && `juice ${juiceNow(juice)}`];
-  const now = [": ", measured.filter(Boolean).join(", ")];
+  const now = measured.filter(Boolean).join(", ");
   return [
-    ["Now", element("span", {}, word, now[1] ? now.join("") : "")],
+    ["Now", element("span", {}, word, now ? `: ${now}` : "")],
     ["Utility", utilityWords(utilityNow(slo), objective.priority)],
-    ["Burn 1 h", burnWords(hour), BURN],
-    ["1 d", burnWords(day), BURN],
+    ["Burn 1 h", burnWords(budgets?.["1h"].burn_rate), BURN],
+    ["1 d", burnWords(budgets?.["1d"].burn_rate), BURN],
   ].map(([term, value, hint]) => element("div", { title: hint ?? null }, element("dt", {}, term), element("dd", {}, value)));
 }
