@@ -58,7 +58,7 @@ def cluster(now_ms: int, span_ms: int = 3_600_000, **changes: Any) -> Json:
         "name": "prod",
         "mode": "act",
         "state": "settling",
-        "because": "",
+        "since_ms": helped_ms(1, now_ms),
         "size": 24,
         "utility": total[-1],
         "max_utility": most,
@@ -86,45 +86,51 @@ def job(number: int, now_ms: int) -> Json:
         "juice": 0.991 if number == 6 else None,
         "utility": round(part * 10 * number, 3),
         "met": part == 1,
-        "burn_1h": round(14.4 * (1 - part) + 0.4, 3),
-        "burn_1d": round(1.2 * (1 - part) + 0.02, 3),
-        "blacklisted_until_ms": now_ms + 41 * MINUTE_MS if number == 3 else None,
+        "budgets": {
+            "1h": budget(14.4 * (1 - part) + 0.4),
+            "1d": budget(1.2 * (1 - part) + 0.02),
+        },
+        "blacklisted": {"until_ms": now_ms + 41 * MINUTE_MS, "why": "more resources hardly helped"}
+        if number == 3
+        else None,
+    }
+
+
+def budget(rate: float) -> Json:
+    return {
+        "judged": 360,
+        "missed": round(3.6 * rate),
+        "burn_rate": round(rate, 3),
+        "left": max(0.0, round(1 - rate, 3)),
     }
 
 
 def actions(now_ms: int) -> list[Json]:
-    found = [
+    """As `techniques.slo.memory.Entry` has them."""
+    found: list[Json] = [
         {
             "at_ms": helped_ms(number, now_ms),
-            "kind": "reconfiguration",
-            "job": name(number),
-            "reason": f"enrich is at 0.{40 + 5 * number} of its capacity, above 0.3: "
-            f"{4 + number} → {8 + number} instances",
-            "advised": False,
+            "what": "reconfiguration",
+            "jobs": [name(number)],
+            "says": f"{name(number)} misses its SLO, utility {4 * number} of {10 * number}: "
+            f"enrich {4 + number} → {8 + number} (capacity 0.{40 + 5 * number})",
+            "utility": 200.0,
         }
         for number in range(JOBS, 0, -1)
         if helped_ms(number, now_ms) < now_ms
     ]
-    found.append(
-        {
-            "at_ms": helped_ms(3, now_ms) + 70_000,
-            "kind": "black_list",
-            "job": name(3),
-            "reason": "its utility rose by 2.1 %, less than 5 %: left alone for 1 h",
-            "advised": False,
-        }
-    )
+    for after_ms, what, jobs, says in (
+        (70_000, "black-listed", [name(3)], "its utility rose by 2.1 %, less than 5 %"),
+        (-13 * MINUTE_MS, "data lost", [], f"there is none of {name(1)}, {name(2)} and 7 others"),
+        (-9 * MINUTE_MS, "collected", [], "data was collected for 5 min"),
+    ):
+        at_ms = helped_ms(3, now_ms) + after_ms
+        found.append({"at_ms": at_ms, "what": what, "jobs": jobs, "says": says, "utility": None})
     return sorted(found, key=lambda each: int(each["at_ms"]), reverse=True)
 
 
 def listed(now_ms: int) -> Json:
     shown = cluster(now_ms)
-    items = [
-        {
-            "name": "prod",
-            "jobs": JOBS,
-            "met": 7,
-            **{key: shown[key] for key in ("utility", "max_utility", "state", "size", "mode")},
-        }
-    ]
-    return {"items": items, "now_ms": now_ms}
+    same = ("name", "utility", "max_utility", "state", "size", "mode")
+    item = {key: shown[key] for key in same}
+    return {"items": [{**item, "jobs": JOBS, "with_slo": JOBS, "met": 8}], "now_ms": now_ms}

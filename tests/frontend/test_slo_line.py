@@ -128,7 +128,7 @@ def test_an_operator_sets_changes_and_withdraws_an_slo(live: WithSlo, page: Page
     )
 
     expect(page.locator("[data-slo-words]")).to_have_text(
-        "p99 committed ≤\u00a0500\u00a0ms · juice ≥\u00a00.9 · priority 70"
+        "p99 committed ≤\u00a0500\u00a0ms · juice ≥\u00a00.9 · priority\u00a070"
     )
     # The chart has the line of the SLO.
     expect(page.locator("[data-chart]")).to_have_attribute("data-lines", str(lines + 1))

@@ -216,7 +216,7 @@ function promised({ ring, which, objective }) {
       name: "SLO",
       at: (number) => (Number.isNaN(ring.value(column, number)) ? NaN : latency.threshold_ms),
       read: (value) => text(duration(value)),
-      look: { colour: "muted", width: 1.25, dash: "dash", plain: true },
+      look: { colour: "ink", width: 1.5, dash: "dash", plain: true },
     },
   ];
 }

@@ -13,7 +13,7 @@ import { tried } from "../core/trouble.js";
 import { chosenZone, onZone } from "../core/zone.js";
 import { targetWords } from "../slo/objective.js";
 import { utilityWords } from "../slo/standing.js";
-import { actionRow, inWords, keyed } from "./actions.js";
+import { actionRow, happenings, inWords } from "./actions.js";
 import { jobRow } from "./jobrows.js";
 import { Marks } from "./marks.js";
 import { clusterPanels } from "./panels.js";
@@ -66,7 +66,7 @@ function take(answer) {
   const { step_ms: stepMs, t, total, max, jobs } = answer.series;
   const columns = { total, most: max, ...Object.fromEntries(Object.entries(jobs).map(([id, values]) => [`job ${id}`, values])) };
   samples = new Samples(stepMs, { t, columns });
-  actions = keyed(answer.actions.toSorted((a, b) => a.at_ms - b.at_ms));
+  actions = happenings(answer.actions, answer.mode);
 }
 
 function show() {
@@ -131,11 +131,11 @@ function draw() {
     const panels = clusterPanels(
       byPriority()
         .filter(({ objective }) => objective)
-        .map(({ id, objective }) => ({ id, title: id, words: targetWords(objective), most: objective.priority, actions: actions.filter(({ job }) => job === id) })),
+        .map(({ id, objective }) => ({ id, title: id, words: targetWords(objective), most: objective.priority, actions: actions.filter(({ jobs, quiet }) => !quiet && jobs.includes(id)) })),
     );
     await chart.draw({ ring: samples, range, panels, hidden, scale: "linear", zone: chosenZone(), state: "there" });
     const zone = chosenZone();
-    marks.show(chart, range, actions.map((action) => ({ ...action, says: inWords(action, zone) })), chosen);
+    marks.show(chart, range, actions.map((action) => ({ ...action, label: inWords(action, zone) })), chosen);
     root.dataset.drawn = String(Number(root.dataset.drawn) + 1);
     root.dataset.lines = String(chart.lines);
   });

@@ -19,14 +19,14 @@ function show(items) {
   part("view").dataset.view = "list";
 }
 
-function row({ name, jobs, utility, max_utility: most, met, state, size, mode }) {
+function row({ name, jobs, utility, max_utility: most, met, with_slo: withSlo, state, size, mode }) {
   return element(
     "tr",
     {},
     element("th", { scope: "row" }, element("a", { href: clusterUrl(name) }, name)),
     element("td", { class: "number", "data-label": "Jobs" }, text(count(jobs))),
     element("td", { class: "utility-cell", "data-label": "Utility" }, utilityWords(utility, most), bar(utility / most)),
-    element("td", { class: "number", "data-label": "SLOs met" }, met),
+    element("td", { class: "number", "data-label": "SLOs met" }, `${met} of\u00a0${withSlo}`),
     element("td", { "data-label": "State" }, stateName(state, mode)),
     element("td", { class: "number", "data-label": "Size" }, sizeWords(size)),
   );
@@ -35,12 +35,18 @@ function row({ name, jobs, utility, max_utility: most, met, state, size, mode })
 /** The lines to copy, for a job that may not exist yet. */
 function lines() {
   const address = (path) => new URL(apiUrl(path), location.href).href;
-  const put = (path, body) => `curl -X PUT ${address(path)} -H "Authorization: Bearer $CURTAIL_TOKEN" -H "Content-Type: application/json" -d '${JSON.stringify(body)}'`;
+  const put = (path, body) =>
+    [`curl -X PUT ${address(path)}`, '-H "Authorization: Bearer $CURTAIL_TOKEN"', '-H "Content-Type: application/json"', `-d '${spaced(body)}'`].join(" \\\n  ");
   const latency = { of: "committed", statistic: "p99", threshold_ms: 500, utility: { shape: "knee" } };
   return {
     tags: put("jobs/orders.enrich/tags", { tags: ["cluster:prod"] }),
     slo: put("jobs/orders.enrich/slo", { objective: { latency, juice: null, priority: 35 }, version: 0 }),
   };
+}
+
+/** JSON in which a long line may break. */
+function spaced(body) {
+  return JSON.stringify(body).replaceAll(/([,:])"/g, '$1 "').replaceAll(/":(?=\S)/g, '": ');
 }
 
 async function load() {

@@ -3,7 +3,7 @@
 import { jobUrl } from "../core/api.js";
 import { element } from "../core/dom.js";
 import { age, NOTHING } from "../core/format.js";
-import { clockTime, zoneName } from "../core/times.js";
+import { hourMinute, zoneName } from "../core/times.js";
 import { objectiveWords } from "../slo/objective.js";
 import { burnWords, juiceNow, latencyNow, metWord, utilityWords } from "../slo/standing.js";
 
@@ -19,14 +19,14 @@ export function jobRow(job, { zone, nowMs }) {
   );
 }
 
-function standing({ objective, met, latency_ms: latencyMs, juice, utility, burn_1h: hour, burn_1d: day }) {
+function standing({ objective, met, latency_ms: latencyMs, juice, utility, budgets }) {
   const word = element("span", { class: "met" }, element("span", { class: "dot", "aria-hidden": "true" }), metWord(met));
   const values = [objective.latency && Number.isFinite(latencyMs) && latencyNow(latencyMs), objective.juice && Number.isFinite(juice) && `juice ${juiceNow(juice)}`].filter(Boolean).join(", ");
   const now = cell("Now", "", element("span", { class: "now", "data-met": String(met) }, word, values ? ` ${values}` : ""));
   return [
     now,
     cell("Utility", "utility-cell", utilityWords(utility, objective.priority), bar(utility / objective.priority)),
-    cell("Burn 1 h · 1 d", "burn-cell", burn(hour), " · ", burn(day)),
+    cell("Burn 1 h · 1 d", "burn-cell", burn(budgets["1h"].burn_rate), " · ", burn(budgets["1d"].burn_rate)),
   ];
 }
 
@@ -34,9 +34,10 @@ function burn(rate) {
   return element("span", { class: rate > 1 ? "over" : null }, burnWords(rate));
 }
 
-function blacklisted({ blacklisted_until_ms: untilMs }, zone, nowMs) {
-  if (!untilMs || untilMs <= nowMs) return "";
-  return `black-listed until ${clockTime(untilMs, zone).slice(0, 5)} ${zoneName(untilMs, zone)}, for ${age(untilMs - nowMs)}`;
+function blacklisted({ blacklisted: listed }, zone, nowMs) {
+  if (!listed || listed.until_ms <= nowMs) return "";
+  const until = `${hourMinute(listed.until_ms, zone)} ${zoneName(listed.until_ms, zone)}`;
+  return `black-listed until ${until}, ${age(listed.until_ms - nowMs)} more: ${listed.why}`;
 }
 
 /** How much of what it can be, from 0 to 1. */

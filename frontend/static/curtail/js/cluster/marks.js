@@ -14,7 +14,7 @@ export class Marks {
     this.onChoose = onChoose;
   }
 
-  /** `actions`: [{key, at_ms, says, advised}], oldest first. */
+  /** `actions`: [{key, at_ms, label, quiet, advised}], oldest first. */
   show(chart, [startMs, endMs], actions, chosen) {
     const seen = new Set();
     let lastPx = -Infinity;
@@ -25,8 +25,9 @@ export class Marks {
       lastPx = Math.max(chart.placeOf(action.at_ms), lastPx + MARK_PX);
       node.style.transform = `translateX(${lastPx}px)`;
       node.toggleAttribute("data-advised", action.advised);
-      button.title = action.says;
-      button.setAttribute("aria-label", action.says);
+      node.toggleAttribute("data-quiet", action.quiet);
+      button.title = action.label;
+      button.setAttribute("aria-label", action.label);
       button.setAttribute("aria-expanded", String(action.key === chosen));
     }
     for (const [key, { node }] of this.#marks) {

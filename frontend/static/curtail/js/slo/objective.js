@@ -16,7 +16,7 @@ export function juiceWords({ threshold }) {
 /** "p99 committed ≤ 500 ms · juice ≥ 0.95 · priority 35" */
 export function objectiveWords(objective) {
   if (!objective) return "none";
-  return `${targetWords(objective)} · priority ${objective.priority}`;
+  return `${targetWords(objective)} · priority\u00a0${objective.priority}`;
 }
 
 /** "p99 committed ≤ 500 ms · juice ≥ 0.95" */
