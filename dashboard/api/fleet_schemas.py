@@ -59,13 +59,16 @@ class ObjectiveOut(Schema):
 
 class JobSloOut(Schema):
     """`latency_ms` and `juice` are those that the objective is about, as measured last; null while
-    nothing is. `ratio` says how many times the worst target is missed; at most 1 if all are met."""
+    nothing is. `ratio` says how many times the worst target is missed; at most 1 if all are met.
+    `violated_ms` is since when too much of the error budget is used up."""
 
     objective: ObjectiveOut
     version: int
     latency_ms: float | None
     juice: float | None
+    utility: float | None
     ratio: float | None
+    violated_ms: int | None
 
 
 class RecentOut(Schema):

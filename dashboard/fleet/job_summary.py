@@ -74,7 +74,7 @@ def as_dict(member: ListedJob, said: Told | None, now_ms: int) -> dict[str, Any]
         "last_seen_ms": beat.at_ms,
         "run": run and _run(run),
         "tags": list(member.tags),
-        "slo": member.slo and standing.as_dict(member.slo, p99_ms),
+        "slo": member.slo and standing.as_dict(member.slo, p99_ms, now_ms),
         "p99_ms": p99_ms,
         "p99_source": pulse.source,
         "p99_recent": p99_recent,

@@ -6,7 +6,7 @@ from dashboard.models.audit import AppendOnly, AuditEntry
 from dashboard.models.incidents import Incident
 from dashboard.models.jobs import Job, Run
 from dashboard.models.people import Person, Role, assigned_role, role_of
-from dashboard.models.slos import Slo
+from dashboard.models.slos import Slo, SloHour
 from dashboard.models.tags import Tag
 from dashboard.models.techniques import (
     ClusterLease,
@@ -34,6 +34,7 @@ __all__ = [
     "Run",
     "Scope",
     "Slo",
+    "SloHour",
     "Stand",
     "Tag",
     "TechniqueDecision",

@@ -131,7 +131,7 @@ class History:
                 self._stop(pause)
         self._drop_before(max(self._first or 0, self._after - self._windows) * WINDOW_MS)
 
-    def view(self, objective: Objective | None = None) -> View:
+    def view(self, objective: Objective | None = None, objective_ms: float | None = None) -> View:
         """The view of this moment, valid until `add`, which may overwrite its arrays."""
         known = 0 if self._first is None else min(self._windows, self._after - self._first)
         series = self._series
@@ -157,6 +157,7 @@ class History:
             traffic=Traffic(*self._traffic.columns()),
             executors=self._executors.executors(),
             objective=objective,
+            objective_ms=objective_ms,
             sink=self._sink,
             heavy_keys=self._heavy_keys.keys(),
         )

@@ -7,7 +7,8 @@ from django.db import transaction
 
 from dashboard.accounts import audit
 from dashboard.alerts import outbox
-from dashboard.models import AuditEntry, Job, Slo
+from dashboard.models import AuditEntry, Job, Slo, SloHour
+from dashboard.models.slos import NO_OUTCOMES
 from dashboard.slo import notifications
 from techniques.slo.objective import Objective, as_data
 
@@ -58,7 +59,10 @@ def put(
             slo.violated_ms = None
         slo.objective = wanted
         slo.version += 1
-        slo.above = 0
+        # It is judged anew, and has its whole error budget; what the job was worth stays.
+        slo.judged_ms, slo.outcomes, slo.missing_ms = 0, "", None
+        slo.latency_ms = slo.juice = slo.utility = None
         slo.save()
+        SloHour.objects.filter(job=job).update(outcomes=NO_OUTCOMES)
         audit.record(who, CHANGED, job_id, job_id, before["objective"], wanted, reason)
         return as_dict(slo)

@@ -4,26 +4,32 @@ from typing import Any
 
 from dashboard.models import Slo
 from dashboard.slo.current import read
-from techniques.slo.objective import LatencyTarget, Objective, Of, Statistic
+from dashboard.slo.evaluation import told_by_pulse
+from techniques.slo.objective import Objective
+
+# What was measured longer ago is not how the job does now.
+FRESH_MS = 60_000
 
 
-def told_by_pulse(latency: LatencyTarget) -> bool:
-    """Whether heartbeats carry this latency, so that no frame has to be read for it."""
-    return (latency.of, latency.statistic) == (Of.PROCESSED, Statistic.P99)
-
-
-def as_dict(slo: Slo, p99_ms: float | None) -> dict[str, Any] | None:
-    """`p99_ms`: of processed records, as the last heartbeat has it."""
+def as_dict(slo: Slo, p99_ms: float | None, now_ms: int) -> dict[str, Any] | None:
+    """`p99_ms`: of processed records, as the last heartbeat has it. None if there is no SLO that
+    this version can read."""
     objective = read(slo.job_id, slo.objective)
     if objective is None:
         return None
-    latency_ms = p99_ms if objective.latency and told_by_pulse(objective.latency) else None
+    is_fresh = now_ms - slo.judged_ms < FRESH_MS
+    juice = slo.juice if is_fresh else None
+    latency_ms = slo.latency_ms if is_fresh else None
+    if told_by_pulse(objective):
+        latency_ms = p99_ms
     return {
         "objective": slo.objective,
         "version": slo.version,
         "latency_ms": latency_ms,
-        "juice": None,
-        "ratio": ratio(objective, latency_ms, None),
+        "juice": juice,
+        "utility": objective.utility(latency_ms, juice),
+        "ratio": ratio(objective, latency_ms, juice),
+        "violated_ms": slo.violated_ms,
     }
 
 

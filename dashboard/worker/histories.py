@@ -20,12 +20,13 @@ from collectors.formats.keys import Stream
 from collectors.formats.wire import WINDOW_MS
 from dashboard.series import activities, windows
 from dashboard.series.history import LOOKS_BACK_MS, History, only
+from dashboard.series.latency_bins import LatencyBins
 from dashboard.slo.current import current
 from dashboard.steering.registered import registry
 from dashboard.store import Entry, Store
 from dashboard.worker import loop
 from dashboard.worker.needs import reads_of_all
-from techniques.slo.objective import Objective
+from techniques.slo.objective import Objective, Of
 from techniques.view import EVERYTHING, Reads, View
 
 log = logging.getLogger(__name__)
@@ -58,6 +59,8 @@ class _Job:
     newest: Newest | None = None
     # Kept until data is added, so that controllers reuse what rules computed (`View.once`).
     view: View | None = None
+    # Of jobs with a latency objective.
+    bins: LatencyBins | None = None
     unreadable: int = 0
     failure: str = ""
     failed_ms: int = 0
@@ -73,6 +76,9 @@ class Histories:
     ) -> None:
         self._reads = reads
         self._only = only(reads)
+        # Few jobs need these, and decoding them is not free.
+        committed = self._only.sections | {wire.COMMITTED}
+        self._with_committed = wire.Only(committed, self._only.metrics)
         self._read_objectives = objectives
         self._objectives: Mapping[str, Objective] = {}
         self._objectives_read_ms: int | None = None
@@ -102,8 +108,22 @@ class Histories:
         if (job := self._jobs.get(job_id)) is None or job.newest is None:
             return None
         if job.view is None:
-            job.view = job.history.view(self._objectives.get(job_id))
+            objective = self._objectives.get(job_id)
+            job.view = job.history.view(objective, _objective_ms(objective, job.bins))
         return job.view
+
+    def objectives(self) -> Mapping[str, Objective]:
+        """The SLOs of the jobs that are read here."""
+        return {
+            job_id: objective
+            for job_id in self._jobs
+            if (objective := self._objectives.get(job_id)) is not None
+        }
+
+    def bins(self, job_id: str) -> LatencyBins | None:
+        """The latency that the job's SLO is about; None if it is about none."""
+        job = self._jobs.get(job_id)
+        return job.bins if job else None
 
     def newest(self, job_id: str) -> Newest | None:
         job = self._jobs.get(job_id)
@@ -134,18 +154,23 @@ class Histories:
             if entries := news.get(stream):
                 job.after_ms[stream] = entries[-1].at_ms
         job.view = None
+        job.bins = self._bins_for(job_id, job)
         try:
             self._add(job, frames, ended, now_ms)
         except Exception as error:
             log.exception("the history of %s begins anew", job_id)
             # The history may hold only half of the entries: start an empty one.
-            job.history, job.newest = self._empty(), None
+            job.history, job.newest, job.bins = self._empty(), None, None
             self.fail(job_id, f"its data could not be taken in: {type(error).__name__}: {error}")
 
     def _add(self, job: _Job, frames: Sequence[Entry], ended: Sequence[Entry], now_ms: int) -> None:
-        read, unreadable = windows.in_place(frames, self._only)
+        needs_committed = job.bins is not None and job.bins.of is Of.COMMITTED
+        wanted = self._with_committed if needs_committed else self._only
+        read, unreadable = windows.in_place(frames, wanted)
         intervals, more = activities.read(ended, with_tasks=Reads.TASKS in self._reads)
         job.history.add([frame for _, frame in read], intervals)
+        if job.bins is not None:
+            job.bins.add(frame for _, frame in read)
         # The state of techniques is decoded only from the newest frame, not from twenty a second.
         for entry, frame in reversed(read):
             try:
@@ -162,6 +187,13 @@ class Histories:
             entries = "entry" if job.unreadable == 1 else "entries"
             job.failure = f"{job.unreadable} {entries} of its streams could not be read"
             job.failed_ms = now_ms
+
+    def _bins_for(self, job_id: str, job: _Job) -> LatencyBins | None:
+        objective = self._objectives.get(job_id)
+        if objective is None or objective.latency is None:
+            return None
+        of = objective.latency.of
+        return job.bins if job.bins is not None and job.bins.of is of else LatencyBins(of)
 
     def _read_to(self, stream: Stream) -> int:
         job = self._jobs.get(stream.job_id)
@@ -184,6 +216,12 @@ class Histories:
 
     def _empty(self) -> History:
         return History(LOOKS_BACK_MS // WINDOW_MS, self._reads)
+
+
+def _objective_ms(objective: Objective | None, bins: LatencyBins | None) -> float | None:
+    if objective is None or objective.latency is None or bins is None or bins.newest is None:
+        return None
+    return bins.newest.ms(objective.latency.statistic)
 
 
 @cache

@@ -42,7 +42,8 @@ class View:
 
     `use` is the utilisation of each resource, 1 = all of it; `intervals` are by kind, in the order
     of their ends. `cores` is the largest number of cores of an executor. `queues` are the lengths
-    of the operator pools' queues by name, `pool@host/operator/instance`; `objective` is the SLO;
+    of the operator pools' queues by name, `pool@host/operator/instance`; `objective` is the SLO,
+    `objective_ms` the latency that it is about over the last complete ten seconds, if known;
     `sink` is what Spark calls the query's sink, empty if it is not known. `heavy_keys` are empty
     unless the job watches its keys.
 
@@ -65,6 +66,7 @@ class View:
     traffic: Traffic = field(default_factory=Traffic.none)
     executors: Sequence[Executor] = ()
     objective: Objective | None = None
+    objective_ms: float | None = None
     sink: str = ""
     heavy_keys: Sequence[HeavyKey] = ()
     _known: dict[object, Any] = field(default_factory=dict, init=False, repr=False, compare=False)

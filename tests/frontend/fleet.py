@@ -183,7 +183,9 @@ def slo(threshold_ms: float, p99_ms: float | None = None, version: int = 1) -> J
         "version": version,
         "latency_ms": p99_ms,
         "juice": None,
+        "utility": None,
         "ratio": p99_ms and p99_ms / threshold_ms,
+        "violated_ms": None,
     }
 
 
