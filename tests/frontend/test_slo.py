@@ -127,23 +127,6 @@ def test_an_objective_is_said_in_one_line_and_as_it_was_typed(
     assert said.replace("\u00a0", " ") == expected
 
 
-def test_utility_is_the_mean_of_both_targets_and_nothing_while_one_is_not_measured(
-    blank: Page,
-) -> None:
-    objective = {
-        "latency": {"threshold_ms": 500, "utility": {"shape": "knee"}},
-        "juice": {"threshold": 0.9, "utility": {"shape": "knee"}},
-        "priority": 40,
-    }
-    body = "return given.map((each) => m.utilityNow(each))"
-    given = [
-        {"objective": objective, "latency_ms": 1000, "juice": 0.95},
-        {"objective": objective, "latency_ms": 400, "juice": 0.9},
-        {"objective": objective, "latency_ms": 400, "juice": None},
-    ]
-    assert run(blank, "slo/standing", body, given) == [30, 40, None]
-
-
 @pytest.mark.parametrize(
     ("rate", "expected"),
     [(None, "–"), (0, "0×"), (0.004, "<0.01×"), (0.42, "0.42×"), (14.4, "14×"), (100, "100×")],

@@ -22,18 +22,24 @@ MISSED = {
     "utility": 17.5,
     "ratio": 2.0,
     "violated_ms": None,
-    "budgets": {"1h": {"burn_rate": 3.4}, "1d": {"burn_rate": 0.41}},
 }
+BUDGETS = {"1h": {"burn_rate": 3.4}, "1d": {"burn_rate": 0.41}}
 
 
 class WithSlo(Live):
     slo: Json | None = None
+    puts = 0
     refused: list[Answer]
 
     def answer(self, path: str, query: dict[str, str]) -> Any:
         if path == f"/jobs/{JOB.id}":
             return {**super().answer(path, query), "slo": self.slo}
+        if path == PATH and len(self.changes) == self.puts:
+            assert self.slo is not None
+            told = {key: self.slo[key] for key in ("objective", "version")}
+            return {**told, "reason": "", "budgets": BUDGETS}
         if path == PATH:
+            self.puts += 1
             if self.refused:
                 return self.refused.pop(0)
             objective = self.changes[-1][2]["objective"]
@@ -144,6 +150,7 @@ def test_a_viewer_reads_the_slo_and_how_the_job_stands_to_it(live: WithSlo, page
     live.slo = MISSED
     live.start()
     expect(page.locator("[data-slo]")).to_have_attribute("data-met", "false")
+    expect(page.locator("[data-slo-facts]")).to_contain_text("0.41×")
     assert text(page) == (
         "SLO p99 committed ≤ 500 ms · priority 35 Now missed: 1.00 s Utility 17.5 of 35 "
         "Burn 1 h 3.4× 1 d 0.41× Show"

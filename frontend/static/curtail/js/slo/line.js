@@ -1,12 +1,19 @@
 /** The job's SLO in one line: what it is, whether it is met now, its utility and its error budget. */
 
+import { getJson } from "../core/api.js";
+import { clock } from "../core/clock.js";
 import { element, part, setText } from "../core/dom.js";
 import { mayOperate } from "../core/role.js";
 import { SloEditor } from "./editor.js";
 import { objectiveWords } from "./objective.js";
-import { BURN, burnWords, isMet, juiceNow, latencyNow, metWord, utilityNow, utilityWords } from "./standing.js";
+import { BURN, burnWords, isMet, juiceNow, latencyNow, metWord, utilityWords } from "./standing.js";
+
+// Budgets are over an hour and a day: they need not be asked for with everything else.
+const BUDGETS_EVERY_MS = 30_000;
 
 export class SloLine {
+  #budgets = null; // {"1h": {burn_rate, …}, "1d": …}
+  #askedMs = -Infinity;
   #wanted = location.hash === "#slo";
   #slo = undefined; // as the API has it of a job; null where there is none
 
@@ -32,10 +39,29 @@ export class SloLine {
     setText(this.button, !mayOperate() ? "Show" : objective ? "Change" : "Set an SLO");
     this.button.hidden = !objective && !mayOperate();
     this.root.dataset.met = objective ? String(isMet(this.#slo)) : "";
-    part("slo-facts").replaceChildren(...(objective ? facts(this.#slo) : []));
-    if (changed) this.onObjective();
+    if (changed) {
+      this.#budgets = null;
+      this.#askedMs = -Infinity;
+      this.onObjective();
+    }
+    this.#showFacts();
+    if (objective) this.#loadBudgets();
     // The list of jobs leads here.
     if (this.#wanted) this.#edit();
+  }
+
+  #showFacts() {
+    part("slo-facts").replaceChildren(...(this.objective ? facts(this.#slo, this.#budgets) : []));
+  }
+
+  async #loadBudgets() {
+    if (clock.now() - this.#askedMs < BUDGETS_EVERY_MS) return;
+    this.#askedMs = clock.now();
+    const told = await getJson(this.editor.url).catch(() => null);
+    // Of another version, they would be of another objective.
+    if (told?.version !== this.#slo?.version) return;
+    this.#budgets = told.budgets ?? null;
+    this.#showFacts();
   }
 
   async #edit() {
@@ -50,14 +76,14 @@ export class SloLine {
   }
 }
 
-function facts(slo) {
-  const { objective, latency_ms: latencyMs, juice, budgets } = slo;
+function facts(slo, budgets) {
+  const { objective, latency_ms: latencyMs, juice, utility } = slo;
   const word = element("span", { class: "met" }, element("span", { class: "dot", "aria-hidden": "true" }), metWord(isMet(slo)));
   const measured = [objective.latency && Number.isFinite(latencyMs) && latencyNow(latencyMs), objective.juice && Number.isFinite(juice) && `juice ${juiceNow(juice)}`];
   const now = measured.filter(Boolean).join(", ");
   return [
     ["Now", element("span", {}, word, now ? `: ${now}` : "")],
-    ["Utility", utilityWords(utilityNow(slo), objective.priority)],
+    ["Utility", utilityWords(utility, objective.priority)],
     ["Burn 1 h", burnWords(budgets?.["1h"].burn_rate), BURN],
     ["1 d", burnWords(budgets?.["1d"].burn_rate), BURN],
   ].map(([term, value, hint]) => element("div", { title: hint ?? null }, element("dt", {}, term), element("dd", {}, value)));

@@ -2,7 +2,6 @@
 
 import { duration, NOTHING, text } from "../core/format.js";
 import { utility } from "./objective.js";
-import { share } from "./utility.js";
 
 export const BURN = "How fast the error budget goes: at 1× it is just used up in the end, above that before";
 
@@ -13,15 +12,6 @@ export function isMet({ ratio }) {
 
 export function metWord(met) {
   return met === null ? "not measured yet" : met ? "met" : "missed";
-}
-
-/** The utility of the values measured last; null while one of them is not. */
-export function utilityNow({ objective: { latency, juice, priority }, latency_ms: latencyMs, juice: processed }) {
-  const shares = [];
-  if (latency) shares.push(Number.isFinite(latencyMs) ? share("latency", latency.threshold_ms, latency.utility, latencyMs) : NaN);
-  if (juice) shares.push(Number.isFinite(processed) ? share("juice", juice.threshold, juice.utility, processed) : NaN);
-  const mean = shares.reduce((sum, part) => sum + part, 0) / shares.length;
-  return Number.isNaN(mean) ? null : mean * priority;
 }
 
 /** "28.6 of 35" */
