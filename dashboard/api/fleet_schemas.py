@@ -3,12 +3,13 @@
 from typing import Annotated, Any, Literal
 
 from ninja import Schema
-from pydantic import BeforeValidator, Field, StringConstraints
+from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints
 
 from dashboard.api.fields import Reason
 from dashboard.api.schemas import CollectorOut
 from dashboard.fleet.tags import MOST_TAGS
 from dashboard.models.tags import LONGEST_TAG
+from dashboard.steering.cluster_lease import LABEL
 from techniques.slo.objective import Of, Shape, Statistic
 
 TagName = Annotated[
@@ -16,6 +17,15 @@ TagName = Annotated[
     BeforeValidator(lambda given: given.strip().lower() if isinstance(given, str) else given),
     StringConstraints(pattern=r"^[a-z0-9._:-]+$", max_length=LONGEST_TAG),
 ]
+
+
+def _one_cluster(tags: list[str]) -> list[str]:
+    labels = sorted({tag for tag in tags if tag.startswith(LABEL)})
+    if len(labels) > 1:
+        raise ValueError(f"a job is in one cluster at most, not in {' and '.join(labels)}")
+    if LABEL in labels:
+        raise ValueError(f"a cluster's name is missing behind {LABEL}")
+    return tags
 
 
 class RunOut(Schema):
@@ -140,7 +150,9 @@ class SloOut(Schema):
 
 
 class TagsIn(Schema):
-    tags: list[TagName] = Field(max_length=MOST_TAGS)
+    """At most one tag may begin with `cluster:`: a job has one share of one cluster."""
+
+    tags: Annotated[list[TagName], AfterValidator(_one_cluster)] = Field(max_length=MOST_TAGS)
     reason: Reason = ""
 
 

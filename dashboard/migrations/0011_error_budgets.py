@@ -51,7 +51,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('start_ms', models.BigIntegerField()),
-                ('outcomes', models.CharField(default='........................................................................................................................................................................................................................................................................................................................................................................', max_length=360)),
+                ('outcomes', models.CharField(default='.' * 360, max_length=360)),
                 ('utilities', models.JSONField(default=dashboard.models.slos.no_utilities)),
                 ('job', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='slo_hours', to='dashboard.job')),
             ],

@@ -3,6 +3,7 @@
 from dashboard.models.alerts import AlertEvent, Attempt, Delivery, Endpoint
 from dashboard.models.analyses import Analysis
 from dashboard.models.audit import AppendOnly, AuditEntry
+from dashboard.models.clusters import ClusterSize
 from dashboard.models.incidents import Incident
 from dashboard.models.jobs import Job, Run
 from dashboard.models.people import Person, Role, assigned_role, role_of
@@ -24,6 +25,7 @@ __all__ = [
     "Attempt",
     "AuditEntry",
     "ClusterLease",
+    "ClusterSize",
     "ControlDocument",
     "Delivery",
     "Endpoint",

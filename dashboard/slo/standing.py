@@ -17,9 +17,7 @@ def as_dict(slo: Slo, p99_ms: float | None, now_ms: int) -> dict[str, Any] | Non
     objective = read(slo.job_id, slo.objective)
     if objective is None:
         return None
-    is_fresh = now_ms - slo.judged_ms < FRESH_MS
-    juice = slo.juice if is_fresh else None
-    latency_ms = slo.latency_ms if is_fresh else None
+    latency_ms, juice = measured(slo, now_ms)
     if told_by_pulse(objective):
         latency_ms = p99_ms
     return {
@@ -31,6 +29,13 @@ def as_dict(slo: Slo, p99_ms: float | None, now_ms: int) -> dict[str, Any] | Non
         "ratio": ratio(objective, latency_ms, juice),
         "violated_ms": slo.violated_ms,
     }
+
+
+def measured(slo: Slo, now_ms: int) -> tuple[float | None, float | None]:
+    """Latency and juice of the last bin, None where that is long ago."""
+    if now_ms - slo.judged_ms >= FRESH_MS:
+        return None, None
+    return slo.latency_ms, slo.juice
 
 
 def ratio(objective: Objective, latency_ms: float | None, juice: float | None) -> float | None:
