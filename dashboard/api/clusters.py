@@ -10,7 +10,7 @@ from pydantic import Field
 
 from dashboard.accounts.roles import caller, operators
 from dashboard.api.fields import Reason
-from dashboard.api.fleet_schemas import ObjectiveOut
+from dashboard.api.fleet_schemas import BudgetOut, ObjectiveOut
 from dashboard.models.clusters import LARGEST
 from dashboard.slo import cluster_page, cluster_records
 from dashboard.slo.cluster_records import Cluster
@@ -46,16 +46,6 @@ class ClusterItemOut(HeadOut):
 class ClustersOut(Schema):
     items: list[ClusterItemOut]
     now_ms: int
-
-
-class BudgetOut(Schema):
-    """Of the bins of ten seconds that were judged, how many missed the SLO. `burn_rate` is their
-    share in multiples of what is allowed; `left` what is left of the error budget."""
-
-    judged: int
-    missed: int
-    burn_rate: float
-    left: float
 
 
 class BlacklistedOut(Schema):

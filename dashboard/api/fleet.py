@@ -1,5 +1,6 @@
 """All jobs, one job, and what operators write down about it."""
 
+from dataclasses import asdict
 from typing import Annotated, Any, Literal
 
 from asgiref.sync import sync_to_async
@@ -7,13 +8,21 @@ from django.http import HttpRequest
 from ninja import Query, Router
 
 from dashboard.accounts.roles import caller, operators
-from dashboard.api.fleet_schemas import JobOut, JobsOut, SloIn, SloOut, TagsIn, TagsOut
+from dashboard.api.fleet_schemas import (
+    JobOut,
+    JobsOut,
+    SloBudgetsOut,
+    SloIn,
+    SloOut,
+    TagsIn,
+    TagsOut,
+)
 from dashboard.api.paging import Cursor, Limit, after
 from dashboard.api.problems import BadInput, Conflict
 from dashboard.api.ranges import unknown_job
 from dashboard.fleet import ordering, snapshots, tags
 from dashboard.models import Job
-from dashboard.slo import objectives
+from dashboard.slo import hours, objectives
 from techniques.slo.objective import Invalid, parse
 
 router = Router(tags=["jobs"])
@@ -53,12 +62,14 @@ async def job(request: HttpRequest, job_id: str) -> dict[str, Any]:
     return found
 
 
-@router.get("/{job_id}/slo", response=SloOut, summary="A job's SLO")
+@router.get("/{job_id}/slo", response=SloBudgetsOut, summary="A job's SLO and error budgets")
 def get_slo(request: HttpRequest, job_id: str) -> dict[str, Any]:
     try:
-        return objectives.get(job_id)
+        found = objectives.get(job_id)
     except Job.DoesNotExist:
         raise unknown_job(job_id) from None
+    budgets = hours.budgets([job_id], snapshots.now())[job_id] if found["objective"] else {}
+    return {**found, "budgets": {over: asdict(each) for over, each in budgets.items()}}
 
 
 @router.put("/{job_id}/slo", response=SloOut, auth=operators, summary="Set a job's SLO, or none")

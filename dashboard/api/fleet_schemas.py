@@ -141,12 +141,28 @@ class SloIn(Schema):
     version: int = Field(ge=0, lt=2**31)
 
 
+class BudgetOut(Schema):
+    """Of the bins of ten seconds that were judged, how many missed the SLO. `burn_rate` is their
+    share in multiples of what is allowed; `left` what is left of the error budget."""
+
+    judged: int
+    missed: int
+    burn_rate: float
+    left: float
+
+
 class SloOut(Schema):
     """`reason` is that of the last change."""
 
     objective: ObjectiveOut | None
     version: int
     reason: str
+
+
+class SloBudgetsOut(SloOut):
+    """`budgets` are over "1h" and "1d"; none without an SLO."""
+
+    budgets: dict[str, BudgetOut]
 
 
 class TagsIn(Schema):

@@ -211,7 +211,8 @@ def objective(threshold_ms: float = 200.0) -> dict[str, Any]:
 
 def test_an_slo_is_promised_changed_and_taken_back(api: Client) -> None:
     assert api.get(JOB).json()["slo"] is None
-    assert api.get(f"{JOB}/slo").json() == {"objective": None, "version": 0, "reason": ""}
+    none = {"objective": None, "version": 0, "reason": "", "budgets": {}}
+    assert api.get(f"{JOB}/slo").json() == none
     wish = {"latency": {"threshold_ms": 200}, "juice": {"threshold": 0.95}, "priority": 10}
     made = put(api, f"{JOB}/slo", objective=wish, reason="the contract with orders", version=0)
     # What was left out has its default, and is said.
@@ -227,7 +228,10 @@ def test_an_slo_is_promised_changed_and_taken_back(api: Client) -> None:
         "version": 1,
         "reason": "the contract with orders",
     }
-    assert api.get(f"{JOB}/slo").json() == made.json()
+    told = api.get(f"{JOB}/slo").json()
+    budgets = told.pop("budgets")
+    assert told == made.json()
+    assert [(over, each["burn_rate"]) for over, each in budgets.items()] == [("1h", 0), ("1d", 0)]
     shown = api.get(JOB).json()["slo"]
     assert (shown["objective"], shown["version"], shown["ratio"]) == (whole, 1, None)
     changed = put(api, f"{JOB}/slo", objective=objective(150.5), reason="", version=1).json()

@@ -84,7 +84,7 @@ function facts(slo, budgets) {
   return [
     ["Now", element("span", {}, word, now ? `: ${now}` : "")],
     ["Utility", utilityWords(utility, objective.priority)],
-    ["Burn 1 h", burnWords(budgets?.["1h"].burn_rate), BURN],
-    ["1 d", burnWords(budgets?.["1d"].burn_rate), BURN],
+    ["Burn 1 h", burnWords(budgets?.["1h"]?.burn_rate), BURN],
+    ["1 d", burnWords(budgets?.["1d"]?.burn_rate), BURN],
   ].map(([term, value, hint]) => element("div", { title: hint ?? null }, element("dt", {}, term), element("dd", {}, value)));
 }
