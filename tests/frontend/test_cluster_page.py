@@ -7,7 +7,12 @@ from typing import Any
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
+from redis import Redis
 
+from collectors.formats import keys
+from collectors.formats.announcement import to_hash
+from dashboard.testing.stack import Stack
+from tests.factories import announcement
 from tests.frontend import clusters
 from tests.frontend.modules import run
 from tests.frontend.static_server import Answer, StandIn, render
@@ -15,6 +20,7 @@ from tests.frontend.static_server import Answer, StandIn, render
 pytestmark = pytest.mark.browser
 
 Json = dict[str, Any]
+JOB = "orders.enrich"
 AXE = {"runOnly": ["wcag2a", "wcag2aa"]}
 
 
@@ -182,3 +188,50 @@ def test_what_is_not_known_is_a_hole_in_the_line(blank: Page) -> None:
     """
     held = run(blank, "cluster/samples", body)
     assert held == [[None, 1, None, None, 3], {"from": 1, "to": 4}, 2, None]
+
+
+def test_a_tag_and_an_slo_make_a_cluster_on_a_real_server(served: Stack, page: Page) -> None:
+    redis = Redis.from_url(served.redis.url)
+
+    def beat() -> None:
+        said = announcement(job_id=JOB, application="orders", query="enrich", heartbeat_ms=now_ms())
+        redis.hset(keys.job(JOB), mapping=to_hash(said))  # type: ignore[arg-type]
+        redis.zadd(keys.JOBS, {JOB: now_ms()})
+
+    errors: list[str] = []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    beat()
+    page.goto(served.url)
+    page.get_by_label("User name").fill(served.username)
+    page.get_by_label("Password").fill(served.password)
+    page.get_by_role("button", name="Log in").click()
+    page.get_by_role("button", name=f"Tags of {JOB}").click()
+    page.get_by_label("Tags, with").fill("cluster:orders")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("button", name="cluster:orders")).to_be_visible()
+    page.get_by_role("button", name=f"Tags of {JOB}").click()
+    page.get_by_role("link", name="Set one on its page").click()
+
+    # The dialog is open: that is what the link was for.
+    page.get_by_label("At most, in ms").fill("250")
+    page.get_by_role("button", name="Save").click()
+    expect(page.locator("[data-slo]")).to_contain_text("p99 committed ≤\u00a0250\u00a0ms")
+    expect(page.locator("[data-slo]")).to_contain_text("not measured yet")
+    expect(page.locator("[data-slo]")).to_contain_text("0×")
+
+    page.get_by_role("link", name="Clusters").click()
+    row = page.locator("[data-rows] tr", has_text="orders")
+    expect(row).to_contain_text("0 of\u00a01")
+    row.get_by_role("link").click()
+    expect(page.locator(f"[data-job-row='{JOB}']")).to_contain_text(
+        "p99 committed ≤\u00a0250\u00a0ms"
+    )
+    expect(page.locator("[data-state-line]")).to_contain_text("Off")
+    page.get_by_role("button", name="Change the size").click()
+    page.get_by_label("Size", exact=True).fill("100001")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("alert").filter(has_text="size")).to_be_visible()
+    page.get_by_label("Size", exact=True).fill("16")
+    page.get_by_role("button", name="Save").click()
+    expect(page.locator("[data-facts]")).to_contain_text("Size16")
+    assert errors == []
