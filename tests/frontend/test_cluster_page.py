@@ -61,7 +61,7 @@ def test_a_cluster_shows_its_utility_its_actions_and_its_jobs(cluster: Cluster, 
     cluster.start()
     expect(page.locator("[data-state-line]")).to_contain_text("Waiting for utilities to settle")
     expect(page.locator("[data-facts]")).to_have_text(
-        "Utility439 of\u00a0450SLOs met8 of\u00a09ModeactSize24"
+        "Utility439 of\u00a0450 (97.5\u00a0%)SLOs met8 of\u00a09ModeactSize24"
     )
 
     # The total against its maximum, a line per job, and dots for actions, which are no lines.
@@ -235,3 +235,17 @@ def test_a_tag_and_an_slo_make_a_cluster_on_a_real_server(served: Stack, page: P
     page.get_by_role("button", name="Save").click()
     expect(page.locator("[data-facts]")).to_contain_text("Size16")
     assert errors == []
+
+
+def test_a_cluster_that_cannot_be_asked_does_not_look_as_if_it_were_of_now(
+    cluster: Cluster, page: Page
+) -> None:
+    cluster.start()
+    cluster.api = lambda path, query: None
+    page.get_by_label("Span").select_option("1 day")
+    expect(page.get_by_role("alert")).to_contain_text("What is shown is as of")
+    expect(page.locator("main")).to_have_class("wide outdated")
+    cluster.api = cluster.answer
+    page.get_by_label("Span").select_option("1 h")
+    expect(page.get_by_role("alert")).to_be_hidden()
+    expect(page.locator("main")).not_to_have_class("wide outdated")

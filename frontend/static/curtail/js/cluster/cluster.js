@@ -1,15 +1,15 @@
 /** The page of one cluster: utility over time, what was done and why, and its jobs. */
 
-import { apiUrl, getJson, sendJson } from "../core/api.js";
+import { apiUrl, getJson, jobUrl, sendJson } from "../core/api.js";
 import { Chart } from "../chart/chart.js";
 import { readings } from "../chart/readout.js";
 import { ask } from "../core/dialog.js";
 import { element, part, setText } from "../core/dom.js";
+import { percent, text } from "../core/format.js";
 import { recall, remember } from "../core/remember.js";
 import { mayOperate } from "../core/role.js";
 import { onTheme } from "../core/theme.js";
 import { dayTime, zoneName } from "../core/times.js";
-import { tried } from "../core/trouble.js";
 import { chosenZone, onZone } from "../core/zone.js";
 import { targetWords } from "../slo/objective.js";
 import { utilityWords } from "../slo/standing.js";
@@ -17,10 +17,10 @@ import { actionRow, happenings, inWords } from "./actions.js";
 import { jobRow } from "./jobrows.js";
 import { Marks } from "./marks.js";
 import { clusterPanels } from "./panels.js";
+import { poll } from "./polling.js";
 import { Samples } from "./samples.js";
 import { sizeWords, stateWords } from "./states.js";
 
-const EVERY_MS = 5000;
 const FEW_ACTIONS = 9;
 const SPANS = ["3600000", "21600000", "86400000"];
 
@@ -34,7 +34,6 @@ let samples = new Samples(10_000, { t: [], columns: {} });
 let actions = [];
 let chosen = null; // the action that is read
 let all = false; // whether older actions are listed
-let next = null;
 let waiting = false;
 
 const chart = new Chart(root, { canvas: part("lines"), plot: part("plot"), heads: part("heads"), cursor: part("cursor") }, {
@@ -46,20 +45,6 @@ const chart = new Chart(root, { canvas: part("lines"), plot: part("plot"), heads
   onToggle: draw,
 });
 const marks = new Marks(part("marks"), choose);
-
-async function load() {
-  clearTimeout(next);
-  const answer = await tried(null, () => getJson(apiUrl(`${path}?span_ms=${span.value}`)));
-  part("loading").hidden = true;
-  if (answer) {
-    take(answer);
-    show();
-  }
-  next = setTimeout(() => {
-    if (document.hidden) document.addEventListener("visibilitychange", load, { once: true });
-    else load();
-  }, EVERY_MS);
-}
 
 function take(answer) {
   cluster = answer;
@@ -86,9 +71,9 @@ function showFacts() {
   const { utility, max_utility: most, jobs, mode, size } = cluster;
   const withSlo = jobs.filter(({ objective }) => objective);
   const facts = [
-    ["Utility", utilityWords(utility, most)],
+    ["Utility", `${utilityWords(utility, most)}${utility === null ? "" : ` (${text(percent((100 * utility) / most))})`}`],
     ["SLOs met", `${withSlo.filter(({ met }) => met).length} of\u00a0${withSlo.length}`],
-    ["Mode", mode],
+    ["Mode", jobs.length ? element("a", { href: `${jobUrl(jobs[0].id)}#technique-slo`, title: "The switch is on the page of every job" }, mode) : mode],
     ["Size", sizeWords(size)],
   ];
   part("facts").replaceChildren(...facts.map(([term, value]) => element("div", {}, element("dt", {}, term), element("dd", {}, value))));
@@ -174,4 +159,10 @@ onTheme(() => {
   chart.retheme();
   again();
 });
-load();
+const load = poll(
+  () => getJson(apiUrl(`${path}?span_ms=${span.value}`)),
+  (answer) => {
+    take(answer);
+    show();
+  },
+);

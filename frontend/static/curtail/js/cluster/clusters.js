@@ -4,15 +4,12 @@ import { apiUrl, clusterUrl, getJson } from "../core/api.js";
 import { copyable } from "../core/copy.js";
 import { element, part } from "../core/dom.js";
 import { count, text } from "../core/format.js";
-import { tried } from "../core/trouble.js";
 import { utilityWords } from "../slo/standing.js";
 import { bar } from "./jobrows.js";
+import { poll } from "./polling.js";
 import { sizeWords, stateName } from "./states.js";
 
-const EVERY_MS = 5000;
-
 function show(items) {
-  part("loading").hidden = true;
   part("empty").hidden = items.length > 0;
   part("table").hidden = items.length === 0;
   part("rows").replaceChildren(...items.map(row));
@@ -49,17 +46,7 @@ function spaced(body) {
   return JSON.stringify(body).replaceAll(/([,:])"/g, '$1 "').replaceAll(/":(?=\S)/g, '": ');
 }
 
-async function load() {
-  const answer = await tried(null, () => getJson(apiUrl("clusters")));
-  if (answer) show(answer.items);
-  else part("loading").hidden = true;
-  setTimeout(() => {
-    if (document.hidden) document.addEventListener("visibilitychange", load, { once: true });
-    else load();
-  }, EVERY_MS);
-}
-
 for (const [name, line] of Object.entries(lines())) {
   document.querySelector(`[data-line="${name}"]`).replaceChildren(copyable(line, name));
 }
-load();
+poll(() => getJson(apiUrl("clusters")), ({ items }) => show(items));

@@ -3,7 +3,7 @@
 import { element } from "../core/dom.js";
 
 // A mark nearer than this to the one before would cover it.
-const MARK_PX = 12;
+const MARK_PX = 8;
 
 export class Marks {
   #marks = new Map();
@@ -22,7 +22,7 @@ export class Marks {
       if (action.at_ms < startMs || action.at_ms > endMs) continue;
       seen.add(action.key);
       const { node, button } = this.#markOf(action);
-      lastPx = Math.max(chart.placeOf(action.at_ms), lastPx + MARK_PX);
+      lastPx = Math.max(chart.placeOf(action.at_ms), Math.min(lastPx + MARK_PX, chart.placeOf(endMs)));
       node.style.transform = `translateX(${lastPx}px)`;
       node.toggleAttribute("data-advised", action.advised);
       node.toggleAttribute("data-quiet", action.quiet);

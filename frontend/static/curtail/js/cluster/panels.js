@@ -4,6 +4,9 @@ import { utility as told } from "../slo/objective.js";
 
 const TOTAL_PX = 180;
 const JOB_PX = 44;
+// With more jobs than these a panel has to do with less.
+const MANY_JOBS = 20;
+const LOW_JOB_PX = 26;
 
 /** `jobs`: [{id, title, words, most, actions: [{at_ms}]}], in the order of their panels. */
 export function clusterPanels(jobs) {
@@ -20,15 +23,15 @@ export function clusterPanels(jobs) {
       axis: ({ high }) => axis(high > 0 ? high : 1, [0, 0.5, 1]),
       absent: "no utility is known yet",
     },
-    ...jobs.map(jobPanel),
+    ...jobs.map((job) => jobPanel(job, jobs.length > MANY_JOBS ? LOW_JOB_PX : JOB_PX)),
   ];
 }
 
-function jobPanel({ id, title, words, most, actions }) {
+function jobPanel({ id, title, words, most, actions }, px) {
   return {
     id,
     title,
-    px: JOB_PX,
+    px,
     steps: true,
     series: ({ ring }) => [
       { key: `utility ${id} ${words}`, name: words, at: (number) => ring.at(`job ${id}`, number), read: told, look: { colour: "accent", width: 1.5 } },

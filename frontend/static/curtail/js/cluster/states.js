@@ -21,7 +21,7 @@ export function stateName(state, mode) {
 export function stateWords({ state, mode, since_ms: sinceMs, now_ms: nowMs }) {
   if (mode === "off") return { word: "Off", detail: "the technique is switched on for none of its jobs", tone: "quiet" };
   const [word, detail, tone] = STATES[state] ?? [NOTHING, "nothing is known of it yet", "quiet"];
-  const since = sinceMs ? ` · for ${age(nowMs - sinceMs)}` : "";
+  const since = sinceMs ? ` · for\u00a0${age(nowMs - sinceMs).replaceAll(" ", "\u00a0")}` : "";
   return { word, detail: `${detail}${since}`, tone };
 }
 

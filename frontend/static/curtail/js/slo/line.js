@@ -1,6 +1,6 @@
 /** The job's SLO in one line: what it is, whether it is met now, its utility and its error budget. */
 
-import { getJson } from "../core/api.js";
+import { clusterUrl, getJson } from "../core/api.js";
 import { clock } from "../core/clock.js";
 import { element, part, setText } from "../core/dom.js";
 import { mayOperate } from "../core/role.js";
@@ -8,12 +8,14 @@ import { SloEditor } from "./editor.js";
 import { objectiveWords } from "./objective.js";
 import { BURN, burnWords, isMet, juiceNow, latencyNow, metWord, utilityWords } from "./standing.js";
 
+const LABEL = "cluster:";
 // Budgets are over an hour and a day: they need not be asked for with everything else.
 const BUDGETS_EVERY_MS = 30_000;
 
 export class SloLine {
   #budgets = null; // {"1h": {burn_rate, …}, "1d": …}
   #askedMs = -Infinity;
+  #cluster = null; // its name, where the job is tagged with one
   #wanted = location.hash === "#slo";
   #slo = undefined; // as the API has it of a job; null where there is none
 
@@ -31,7 +33,8 @@ export class SloLine {
     return this.#slo?.objective ?? null;
   }
 
-  update({ slo }) {
+  update({ slo, tags = [] }) {
+    this.#cluster = tags.find((tag) => tag.startsWith(LABEL))?.slice(LABEL.length) ?? null;
     const changed = slo?.version !== this.#slo?.version;
     this.#slo = slo ?? null;
     const objective = this.objective;
@@ -51,7 +54,11 @@ export class SloLine {
   }
 
   #showFacts() {
-    part("slo-facts").replaceChildren(...(this.objective ? facts(this.#slo, this.#budgets) : []));
+    const cluster = this.#cluster && element("a", { href: clusterUrl(this.#cluster) }, this.#cluster);
+    const told = [...(this.objective ? facts(this.#slo, this.#budgets) : []), ...(cluster ? [["Cluster", cluster]] : [])];
+    part("slo-facts").replaceChildren(
+      ...told.map(([term, value, hint]) => element("div", { title: hint ?? null }, element("dt", {}, term), element("dd", {}, value))),
+    );
   }
 
   async #loadBudgets() {
@@ -69,7 +76,7 @@ export class SloLine {
     const { objective = null, version = 0, latency_ms: latency, juice } = this.#slo ?? {};
     const put = await this.editor.open({ objective, version }, { latency, juice });
     if (put) {
-      this.update({ slo: put.objective ? put : null });
+      this.update({ slo: put.objective ? put : null, tags: this.#cluster ? [`${LABEL}${this.#cluster}`] : [] });
       this.onSaved();
     }
     this.button.focus();
@@ -86,5 +93,5 @@ function facts(slo, budgets) {
     ["Utility", utilityWords(utility, objective.priority)],
     ["Burn 1 h", burnWords(budgets?.["1h"]?.burn_rate), BURN],
     ["1 d", burnWords(budgets?.["1d"]?.burn_rate), BURN],
-  ].map(([term, value, hint]) => element("div", { title: hint ?? null }, element("dt", {}, term), element("dd", {}, value)));
+  ];
 }
