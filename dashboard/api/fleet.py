@@ -68,8 +68,10 @@ def get_slo(request: HttpRequest, job_id: str) -> dict[str, Any]:
         found = objectives.get(job_id)
     except Job.DoesNotExist:
         raise unknown_job(job_id) from None
-    budgets = hours.budgets([job_id], snapshots.now())[job_id] if found["objective"] else {}
-    return {**found, "budgets": {over: asdict(each) for over, each in budgets.items()}}
+    if found["objective"] is not None:
+        told = hours.budgets([job_id], snapshots.now())[job_id]
+        found["budgets"] = {over: asdict(budget) for over, budget in told.items()}
+    return found
 
 
 @router.put("/{job_id}/slo", response=SloOut, auth=operators, summary="Set a job's SLO, or none")

@@ -143,7 +143,7 @@ class SloIn(Schema):
 
 class BudgetOut(Schema):
     """Of the bins of ten seconds that were judged, how many missed the SLO. `burn_rate` is their
-    share in multiples of what is allowed; `left` what is left of the error budget."""
+    share in multiples of the 1 % that is allowed; `left` what is left of the error budget."""
 
     judged: int
     missed: int
@@ -152,11 +152,13 @@ class BudgetOut(Schema):
 
 
 class SloOut(Schema):
-    """`reason` is that of the last change."""
+    """`reason` is that of the last change. `budgets` are over "1h" and "1d", since the SLO was
+    changed last; null without an SLO, and where it was just changed."""
 
     objective: ObjectiveOut | None
     version: int
     reason: str
+    budgets: dict[str, BudgetOut] | None = None
 
 
 class SloBudgetsOut(SloOut):

@@ -73,7 +73,8 @@ class ClusterLease(models.Model):
 
 
 class TechniqueDecision(models.Model):
-    """A decision of a controller; a row is added only if it differs from the one before."""
+    """A decision of a controller; a row is added only if settings or reason differ from the one
+    before. What the controller remembers beside them is written into that one."""
 
     job = models.ForeignKey(Job, on_delete=models.CASCADE, related_name="decisions")
     technique = models.CharField(max_length=60)

@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from django.db.models import OuterRef, QuerySet, Subquery
+
 from dashboard.fleet.jobs import newest_runs
 from dashboard.models import ClusterSize, Slo, Tag, TechniqueDecision, TechniqueSetting
 from dashboard.slo.current import read
@@ -105,34 +107,40 @@ def _settings(job_ids: Iterable[str]) -> dict[str, TechniqueSetting]:
 
 def _memory(settings: Sequence[TechniqueSetting]) -> Memory | None:
     since_ms = {each.job_id: each.changed_ms for each in settings}
-    decisions = TechniqueDecision.objects.filter(job_id__in=list(since_ms), technique=TECHNIQUE)
-    for each in decisions.order_by("-at_ms", "-pk")[: len(since_ms)]:
-        if each.at_ms >= since_ms[each.job_id] and each.memory:
-            return Memory.of(each.memory)
-    return None
+    now = [each for each in _newest(since_ms) if each.at_ms >= since_ms[each.job_id]]
+    memories = [Memory.of(each.memory) for each in now if each.memory]
+    # What is remembered is written into decisions that stay the same: the latest round counts.
+    return max(memories, key=lambda each: each.seen_ms, default=None)
 
 
 def entries(cluster: Cluster, since_ms: int) -> list[Entry]:
     """What happened since then, the newest first. It is told also where the technique is off by
     now."""
+    log = [entry for each in _newest(cluster.job_ids) for entry in Memory.of(each.memory).log]
     told: dict[tuple[int, str, tuple[str, ...]], Entry] = {}
-    before_ms: int | None = None
     for _ in range(MOST_MEMORIES):
-        log = _log(cluster.job_ids, before_ms)
         told.update(((each.at_ms, each.what, each.jobs), each) for each in log)
-        oldest_ms = min((each.at_ms for each in log), default=None)
-        if oldest_ms is None or oldest_ms < since_ms or oldest_ms == before_ms:
+        if not log or (before_ms := min(each.at_ms for each in log)) < since_ms:
             break
-        before_ms = oldest_ms
+        log = _log_before(cluster.job_ids, before_ms)
     recent = (each for each in told.values() if each.at_ms >= since_ms)
     return sorted(recent, key=lambda each: -each.at_ms)
 
 
-def _log(job_ids: Sequence[str], before_ms: int | None) -> tuple[Entry, ...]:
-    decisions = TechniqueDecision.objects.filter(job_id__in=job_ids, technique=TECHNIQUE)
-    if before_ms is not None:
-        decisions = decisions.filter(at_ms__lt=before_ms)
-    for each in decisions.order_by("-at_ms", "-pk")[: len(job_ids)]:
-        if each.memory:
-            return Memory.of(each.memory).log
-    return ()
+def _log_before(job_ids: Sequence[str], before_ms: int) -> list[Entry]:
+    """Earlier entries, of the newest decision before then."""
+    decisions = _decisions(job_ids).filter(at_ms__lt=before_ms).order_by("-at_ms", "-pk")
+    told = next((each for each in decisions[: len(job_ids)] if each.memory), None)
+    log = Memory.of(told.memory).log if told else ()
+    return [each for each in log if each.at_ms < before_ms]
+
+
+def _newest(job_ids: Iterable[str]) -> QuerySet[TechniqueDecision]:
+    """The newest decision of each job."""
+    of_job = TechniqueDecision.objects.filter(job=OuterRef("job"), technique=TECHNIQUE)
+    newest = of_job.order_by("-at_ms", "-pk").values("pk")[:1]
+    return _decisions(job_ids).filter(pk=Subquery(newest))
+
+
+def _decisions(job_ids: Iterable[str]) -> QuerySet[TechniqueDecision]:
+    return TechniqueDecision.objects.filter(job_id__in=list(job_ids), technique=TECHNIQUE)

@@ -13,6 +13,7 @@ from dashboard.slo import evaluation, records
 from dashboard.slo.current import read
 from dashboard.worker.histories import Histories, the_histories
 from dashboard.worker.job_leases import Leases, the_leases
+from techniques.slo.of_job import juice_of
 from techniques.view import View
 
 log = logging.getLogger(__name__)
@@ -23,7 +24,7 @@ class HistoryJudge:
         self,
         leases: Leases,
         histories: Histories,
-        juice_of: Callable[[View], float | None] = lambda view: None,
+        juice_of: Callable[[View], float | None] = juice_of,
     ) -> None:
         self._leases = leases
         self._histories = histories

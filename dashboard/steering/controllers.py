@@ -84,6 +84,13 @@ def _write(setting: TechniqueSetting, decision: Decision, now_ms: int) -> bool:
     before = documents.latest_decision(setting.job_id, setting.technique, setting.changed_ms)
     if _is_same(before, decision):
         return False  # the job's previous worker stored the same decision
+    is_held = before is not None and before.settings == dict(decision.settings)
+    if before is not None and is_held and before.reason == decision.reason:
+        # Only what is remembered changed, as it may with every look: no new decision.
+        before.memory = dict(decision.memory)
+        before.evidence = [asdict(each) for each in decision.evidence]
+        before.save(update_fields=["memory", "evidence"])
+        return False
     TechniqueDecision.objects.create(
         job=job,
         technique=setting.technique,
@@ -93,7 +100,7 @@ def _write(setting: TechniqueSetting, decision: Decision, now_ms: int) -> bool:
         evidence=[asdict(each) for each in decision.evidence],
         memory=dict(decision.memory),
     )
-    if setting.mode == Mode.ACT:
+    if setting.mode == Mode.ACT and not is_held:
         setting.document_version = documents.next_version(job)
         fresh.update(document_version=setting.document_version)
     return True

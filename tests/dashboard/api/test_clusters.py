@@ -1,4 +1,4 @@
-"""Clusters: their jobs, what these are worth now and over time, what was done for them, their size."""
+"""Clusters: their jobs, what these are worth now and over time, what was done, and their size."""
 
 import json
 import time
@@ -182,14 +182,20 @@ def test_the_state_of_the_machine_its_black_list_and_its_actions_come_from_its_m
         "a.high": Listed(now_ms() - MINUTE_MS, Why.FAILED),
     }
     log = tuple(entry(start_ms + at) for at in (1_000, 2_000))
-    decide("a.high", start_ms + 3_000, Memory(State.SETTLING, start_ms + 2_000, log=log))
+    decide(
+        "a.high",
+        start_ms + 3_000,
+        Memory(State.SETTLING, start_ms + 2_000, start_ms + 3_000, log=log),
+    )
+    # A round after that, what was remembered was written into the decision that stayed.
     newest = Memory(
         State.CONVERGED,
         start_ms + 4_000,
+        seen_ms=start_ms + 5_000,
         blacklist=listed,
         log=(*log, entry(start_ms + 4_000, "reversion")),
     )
-    decide("b.low", start_ms + 5_000, newest)
+    decide("b.low", start_ms + 2_500, newest)
     body = api.get(PROD).json()
     assert (body["mode"], body["state"], body["since_ms"]) == ("act", "converged", start_ms + 4_000)
     assert [each["what"] for each in body["actions"]] == [

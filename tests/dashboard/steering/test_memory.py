@@ -11,9 +11,21 @@ from collectors.formats.asked import State
 from dashboard.api.techniques import FigureOut
 from dashboard.fleet import jobs
 from dashboard.models import Job, TechniqueDecision, TechniqueSetting
+from dashboard.steering import controllers
 from dashboard.steering.registered import registry
 from dashboard.store.memory import MemoryStore
-from techniques.model import Axis, Bar, Cell, Figure, FigureKind, Grid, Series, Shift
+from techniques.model import (
+    Axis,
+    Bar,
+    Cell,
+    Decision,
+    Evidence,
+    Figure,
+    FigureKind,
+    Grid,
+    Series,
+    Shift,
+)
 from tests.dashboard.steered_job import World
 from tests.factories import ANNOUNCEMENT, RUN_ID, START_MS
 from tests.techniques.stepping import picture
@@ -49,8 +61,24 @@ def test_a_controller_finds_again_what_it_remembered(world: World) -> None:
     look(world, 3)
 
     assert remembered(world) == {"run": str(RUN_ID), "mode": "act", "looks": 3}
-    # Only what it remembers has changed, and that is a decision too.
+    # It has another reason each time, which is a decision too; the job is not asked anew for it.
     assert world.decided() == [{"word": "step"}] * 3
+    assert world.setting.document_version == 2
+
+
+def test_what_it_remembers_with_the_same_decision_is_written_into_that(world: World) -> None:
+    world.switch("act")
+    first, later = (
+        Decision({"word": "step"}, "because", (Evidence("seen", str(at)),), {"at": at})
+        for at in (1, 2)
+    )
+    assert controllers.keep(world.setting, first, START_MS)
+    assert not controllers.keep(world.setting, later, START_MS + 5_000)
+
+    [held] = TechniqueDecision.objects.all()
+    assert (held.at_ms, held.memory) == (START_MS, {"at": 2})
+    assert held.evidence == [{"name": "seen", "value": "2"}]
+    assert world.setting.document_version == 2
 
 
 def test_so_does_a_worker_that_was_started_again(world: World) -> None:
