@@ -8,15 +8,7 @@ from django.http import HttpRequest
 from ninja import Query, Router
 
 from dashboard.accounts.roles import caller, operators
-from dashboard.api.fleet_schemas import (
-    JobOut,
-    JobsOut,
-    SloBudgetsOut,
-    SloIn,
-    SloOut,
-    TagsIn,
-    TagsOut,
-)
+from dashboard.api.fleet_schemas import JobOut, JobsOut, SloIn, SloOut, TagsIn, TagsOut
 from dashboard.api.paging import Cursor, Limit, after
 from dashboard.api.problems import BadInput, Conflict
 from dashboard.api.ranges import unknown_job
@@ -62,7 +54,7 @@ async def job(request: HttpRequest, job_id: str) -> dict[str, Any]:
     return found
 
 
-@router.get("/{job_id}/slo", response=SloBudgetsOut, summary="A job's SLO and error budgets")
+@router.get("/{job_id}/slo", response=SloOut, summary="A job's SLO")
 def get_slo(request: HttpRequest, job_id: str) -> dict[str, Any]:
     try:
         found = objectives.get(job_id)

@@ -161,12 +161,6 @@ class SloOut(Schema):
     budgets: dict[str, BudgetOut] | None = None
 
 
-class SloBudgetsOut(SloOut):
-    """`budgets` are over "1h" and "1d"; none without an SLO."""
-
-    budgets: dict[str, BudgetOut]
-
-
 class TagsIn(Schema):
     """At most one tag may begin with `cluster:`: a job has one share of one cluster."""
 
