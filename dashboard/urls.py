@@ -10,6 +10,8 @@ from dashboard.web import views as pages
 urlpatterns = [
     path("", pages.jobs, name="jobs"),
     path("jobs/<str:job_id>", pages.job, name="job"),
+    path("clusters", pages.clusters, name="clusters"),
+    path("clusters/<str:cluster>", pages.cluster, name="cluster"),
     path("incidents", pages.incidents, name="incidents"),
     path("incidents/<int:incident_id>", pages.incident, name="incident"),
     path("analysis", pages.analyses, name="analyses"),

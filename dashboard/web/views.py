@@ -9,7 +9,8 @@ from dashboard.accounts.roles import Role, role_of
 from dashboard.alerts.events import SUBSCRIBABLE, Severity
 from dashboard.alerts.formats import Format
 from dashboard.fleet import snapshots
-from dashboard.models import Analysis, Incident, Job
+from dashboard.models import Analysis, Incident, Job, Tag
+from dashboard.steering.cluster_lease import LABEL
 from dashboard.web.initial_range import initial_range
 from techniques.detection import RULES
 
@@ -28,6 +29,16 @@ def job(request: HttpRequest, job_id: str) -> HttpResponse:
     at = initial_range(request.GET, found.last_seen_ms, snapshots.now())
     kept_ms = settings.ARCHIVE_DAYS * DAY_MS if settings.ARCHIVE else 0
     return render(request, "job.html", {"job": found, "opening": at, "kept_ms": kept_ms})
+
+
+def clusters(request: HttpRequest) -> HttpResponse:
+    return render(request, "clusters.html")
+
+
+def cluster(request: HttpRequest, cluster: str) -> HttpResponse:
+    if not Tag.objects.filter(name=LABEL + cluster).exists():
+        raise Http404(f"no job is tagged {LABEL}{cluster}")
+    return render(request, "cluster.html", {"cluster": cluster})
 
 
 def incidents(request: HttpRequest) -> HttpResponse:

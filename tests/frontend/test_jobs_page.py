@@ -261,30 +261,25 @@ def test_500_jobs_take_an_update_and_a_search_without_a_hitch(base: str, page: P
     assert busy_s() - before < 3
 
 
-def test_an_operator_sets_an_slo_and_tags(base: str, page: Page) -> None:
+def test_an_operator_sets_tags_and_is_led_to_the_slo(base: str, page: Page) -> None:
     before = fleet.job(5, now_ms())
-    objective = before["slo"]["objective"]
-    wanted = {**objective, "latency": {**objective["latency"], "threshold_ms": 250}}
+    name = f"/jobs/{before['id']}"
 
     def answer(path: str, query: dict[str, str]) -> Any:
-        if path.endswith("/slo"):
-            return {"objective": wanted, "version": 2, "reason": "promised"}
-        if path.endswith("/tags"):
-            return {"tags": ["eu"]}
-        return listed([before])
+        return {"tags": ["eu"]} if path.endswith("/tags") else listed([before])
 
     stand_in = StandIn(base, page, answer)
     stand_in.open("/", render("jobs.html", {"role": "operator"}))
-    page.get_by_role("button", name="SLO and tags").click()
-    page.get_by_label("SLO: p99").fill("250")
+    page.get_by_role("button", name="Tags of").click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog).to_contain_text("SLO: p99 processed ≤\u00a0500\u00a0ms")
+    link = dialog.get_by_role("link", name="Change it on its page")
+    expect(link).to_have_attribute("href", f"{name}#slo")
     page.get_by_label("Tags, with").fill("eu")
     page.get_by_label("Reason").fill("promised")
     page.get_by_role("button", name="Save").click()
-    expect(page.locator("tbody tr")).to_contain_text("of 250 ms")
     expect(page.locator("tbody .tag")).to_have_text(["eu"])
-    name = f"/jobs/{before['id']}"
     assert stand_in.changes == [
-        ("PUT", f"{name}/slo", {"objective": wanted, "reason": "promised", "version": 1}),
         ("PUT", f"{name}/tags", {"tags": ["eu"], "reason": "promised"}),
     ]
 
@@ -293,7 +288,7 @@ def test_a_viewer_has_nothing_to_edit(base: str, page: Page) -> None:
     stand_in = StandIn(base, page, lambda path, query: fleet_of(2))
     stand_in.open("/", render("jobs.html", {"role": "viewer"}))
     expect(page.locator("tbody tr")).to_have_count(2)
-    expect(page.get_by_role("button", name="SLO and tags")).to_have_count(0)
+    expect(page.get_by_role("button", name="Tags of")).to_have_count(0)
 
 
 def test_without_redis_the_list_says_that_its_numbers_are_missing(base: str, page: Page) -> None:

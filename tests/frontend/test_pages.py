@@ -15,6 +15,7 @@ INCIDENT = SimpleNamespace(pk=7, title="t", state="open", severity="info", expla
 CONTEXTS: dict[str, dict[str, Any]] = {
     "registration/login.html": {"form": {}, "next": "/"},
     "job.html": {"job": JOB},
+    "cluster.html": {"cluster": "prod"},
     "incidents.html": {"kinds": ["straggler"], "states": ["open"]},
     "incident.html": {"incident": INCIDENT, "job": JOB},
     "settings.html": {"form": {}},

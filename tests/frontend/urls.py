@@ -5,7 +5,11 @@ from django.urls import include, path
 
 
 def nothing(
-    request: HttpRequest, job_id: str = "", incident_id: int = 0, analysis_id: int = 0
+    request: HttpRequest,
+    job_id: str = "",
+    cluster: str = "",
+    incident_id: int = 0,
+    analysis_id: int = 0,
 ) -> HttpResponse:
     return HttpResponse()
 
@@ -13,6 +17,8 @@ def nothing(
 urlpatterns = [
     path("", nothing, name="jobs"),
     path("jobs/<str:job_id>", nothing, name="job"),
+    path("clusters", nothing, name="clusters"),
+    path("clusters/<str:cluster>", nothing, name="cluster"),
     path("incidents", nothing, name="incidents"),
     path("incidents/<int:incident_id>", nothing, name="incident"),
     path("analysis", nothing, name="analyses"),

@@ -134,7 +134,7 @@ function addValues({ drawn, dotted, axis }, place, { lines, dots, marks }) {
   for (const { x, y, lone, look } of drawn) {
     const points = { x, y: y.map(px), look };
     if (!look.marker) lines.push(points);
-    dots.push(look.marker || (dotted && x.length <= DOTTED_POINTS) ? points : { x: lone.x, y: lone.y.map(px), look });
+    dots.push(look.marker || (dotted && !look.plain && x.length <= DOTTED_POINTS) ? points : { x: lone.x, y: lone.y.map(px), look });
   }
 }
 

@@ -42,6 +42,7 @@ export const PANELS = [
         look: { colour: name, width: 1.5 },
       })),
       ...worstWindow(picture),
+      ...promised(picture),
     ],
     axis: ({ low, high }, scale) => latencyAxis(low, high, scale),
     absent: "no records in sight",
@@ -202,6 +203,22 @@ export const PANELS = [
 /** Those of the panels that this picture has: a job without a pool has none of a pool. */
 export function presentIn(picture, panels = PANELS) {
   return panels.filter(({ present, steps }) => (!picture.ring.stepped || steps) && (present?.(picture) ?? true));
+}
+
+// The latency that the SLO allows, where records are: a line alone would look like data.
+function promised({ ring, which, objective }) {
+  const { latency } = objective ?? {};
+  if (latency?.of !== which) return [];
+  const column = latencyColumn(which, "p99");
+  return [
+    {
+      key: "slo",
+      name: "SLO",
+      at: (number) => (Number.isNaN(ring.value(column, number)) ? NaN : latency.threshold_ms),
+      read: (value) => text(duration(value)),
+      look: { colour: "ink", width: 1.5, dash: "dash", plain: true },
+    },
+  ];
 }
 
 function together(...parts) {

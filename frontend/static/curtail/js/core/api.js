@@ -37,6 +37,10 @@ export function analysisUrl(id) {
   return `${document.body.dataset.root}analysis/${id}`;
 }
 
+export function clusterUrl(name) {
+  return `${document.body.dataset.root}clusters/${encodeURIComponent(name)}`;
+}
+
 export function toLogin() {
   const here = encodeURIComponent(location.pathname + location.search);
   location.assign(`${document.body.dataset.loginUrl}?next=${here}`);

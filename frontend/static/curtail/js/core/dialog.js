@@ -12,7 +12,8 @@ export function openDialog(dialog) {
 }
 
 /**
- * A form in a dialog. `send` gets the form and may throw: the dialog then stays open and says why.
+ * A form in a dialog. `send` gets the form and the button that sent it, and may throw: the dialog then
+ * stays open and says why.
  * Resolves to what `send` returned, or null when the user cancelled.
  */
 export function ask(dialog, send) {
@@ -33,7 +34,7 @@ export function ask(dialog, send) {
       if (submit.disabled) return;
       submit.disabled = true;
       try {
-        answer = await send(form);
+        answer = await send(form, event.submitter);
         dialog.close();
       } catch (error) {
         say(`${error.message}.`);

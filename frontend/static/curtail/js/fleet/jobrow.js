@@ -34,7 +34,7 @@ export class JobRow {
       element("span", { class: "slash" }, " / "),
       element("strong", {}, job.query),
     );
-    const edit = onEdit && element("button", { type: "button", class: "plain", "aria-label": `SLO and tags of ${job.id}` }, "Edit");
+    const edit = onEdit && element("button", { type: "button", class: "plain", "aria-label": `Tags of ${job.id}` }, "Edit");
     edit?.addEventListener("click", () => onEdit(this.job));
     this.node = element(
       "tr",

@@ -22,6 +22,7 @@ import { NOT_LOGGED_IN } from "../core/socket.js";
 import { windowNear } from "./stats.js";
 import { Holes, stepsLine } from "./steps.js";
 import { pageStatus, SILENT_AFTER_MS } from "./status.js";
+import { SloLine } from "../slo/line.js";
 import { Techniques } from "../technique/techniques.js";
 import { onTheme } from "../core/theme.js";
 import { dayTime, windowTime, zoneName } from "../core/times.js";
@@ -100,6 +101,7 @@ const pools = new PoolSection(part("pools"), part("pools-list"), part("pools-tit
 const nowMs = () => feed.serverNowMs();
 const compare = new Compare({ jobPath, zone: chosenZone, onChange: changed });
 const techniques = new Techniques({ jobPath, nowMs, zone: chosenZone });
+const slo = new SloLine({ jobPath, onObjective: changed, onSaved: loadJob });
 const incidents = new Incidents({
   jobPath,
   nowMs,
@@ -204,7 +206,7 @@ function showCursor(atMs, reachMs, series) {
 function picture() {
   const shown = scene.shown;
   const fetching = !scene.past && shown.range[0] < feed.sinceMs;
-  return { ...shown, ...look, zone: chosenZone(), state: fetching ? "loading" : shown.state };
+  return { ...shown, ...look, objective: slo.objective, zone: chosenZone(), state: fetching ? "loading" : shown.state };
 }
 
 async function draw() {
@@ -246,6 +248,7 @@ function tick() {
 async function loadJob() {
   try {
     job = await getJson(apiUrl(jobPath));
+    slo.update(job);
     showJob();
     // Frames reach the server but not us: the connection is dead, though no one has closed it.
     const lastMs = scene.ring.lastMs;
