@@ -78,7 +78,7 @@ class Job:
 @dataclass(frozen=True)
 class OperatorSeen:
     """What an operator did in a time, in tuples. `sent_to` is what each parent sent, to all its
-    children together, `executed_of` how much of that this operator executed. `execute_ms` is the
+    children together, `arrived_of` how much of that came here. `execute_ms` is the
     mean time that one took, waits for a core included, NaN where none was executed; `busiest` the
     share of the time in which its busiest thread executed. `waiting` is its backlog at the end."""
 
@@ -86,7 +86,7 @@ class OperatorSeen:
     arrived: float
     executed: float
     sent_to: Mapping[str, float]
-    executed_of: Mapping[str, float]
+    arrived_of: Mapping[str, float]
     execute_ms: float
     busiest: float
     waiting: float
@@ -272,17 +272,13 @@ class Cluster:
         self._busy_s, self._sent = np.zeros(shape), np.zeros(shape[0])
         self._loads, self._seconds = np.zeros(shape[1]), 0.0
 
-    def latencies_ms(self) -> Floats:
-        """Returns each job's mean latency since the last `seen`, NaN where nothing left it."""
-        with np.errstate(divide="ignore", invalid="ignore"):
-            latencies: Floats = self._out_ms / self._out
-        return latencies
-
-    def seen(self) -> Seen:
+    def seen(self, with_operators: bool = True) -> Seen:
         """Returns what was to be seen since the last call."""
-        latencies, operators = self.latencies_ms(), self._operators_seen()
+        with np.errstate(divide="ignore", invalid="ignore"):
+            latencies_ms = (self._out_ms / self._out).tolist()
+        operators = self._operators_seen() if with_operators else [{} for _ in self.jobs]
         jobs = {
-            name: JobSeen(float(self._came[at]), float(latencies[at]), operators[at])
+            name: JobSeen(float(self._came[at]), latencies_ms[at], operators[at])
             for at, name in enumerate(self._layout.names)
             if name in self._running
         }
@@ -310,14 +306,13 @@ class Cluster:
         )
         found: list[dict[str, OperatorSeen]] = [{} for _ in layout.names]
         for row, (threads, came, did, took_ms, most, waiting, parents) in enumerate(columns):
-            part = did / came if came else 0.0
             at, name = layout.keys[row]
             found[at][name] = OperatorSeen(
                 threads=int(threads),
                 arrived=came,
                 executed=did,
                 sent_to={it: sent[above] for it, above, _ in parents},
-                executed_of={it: sent[above] * route * part for it, above, route in parents},
+                arrived_of={it: sent[above] * part for it, above, part in parents},
                 execute_ms=took_ms,
                 busiest=most,
                 waiting=waiting,

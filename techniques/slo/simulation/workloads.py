@@ -13,7 +13,7 @@ night, and when it ends, are assumptions.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import cos, pi, sin
 from statistics import median
 
@@ -41,7 +41,8 @@ Rate = Callable[[float], float]
 @dataclass(frozen=True)
 class Workload:
     """`starts_s` is when a job comes, if not at the beginning; between `blind_s` nothing is known
-    of any job. `median_per_s` is what a person would configure a job for."""
+    of any job. `median_per_s` is what a person would configure a job for. What came before
+    `judged_from_s` is left out of the results."""
 
     name: str
     machines: Machines
@@ -51,10 +52,7 @@ class Workload:
     median_per_s: Mapping[str, float]
     starts_s: Mapping[str, float] = field(default_factory=dict)
     blind_s: tuple[float, float] | None = None
-
-    @property
-    def most_utility(self) -> float:
-        return sum(job.objective.priority for job in self.jobs)
+    judged_from_s: float = HELD_BACK_S
 
 
 def latency(threshold_ms: float, priority: float = MAX_UTILITY) -> Objective:
@@ -108,7 +106,7 @@ def hybrid() -> Workload:
     return _steady("hybrid", jobs, 3600.0)
 
 
-def stateful() -> Workload:
+def word_count() -> Workload:
     """Table 4, without its state: WordCount of 240 and of 60 ms, which the model tells apart by
     their thresholds alone."""
     jobs = [
@@ -130,6 +128,7 @@ def spike() -> Workload:
         {"A": doubled(7200.0), "B": doubled(3600.0)},
         12_600.0,
         dict.fromkeys("AB", NOMINAL_PER_S),
+        judged_from_s=3600.0,
     )
 
 
@@ -163,19 +162,19 @@ def diurnal_rate(day: Day) -> Rate:
 
 def diurnal() -> Workload:
     """Figure 12: five jobs with each of the two traces, two days, an hour in ten minutes."""
-    jobs = [default_job(f"T{at}", PAGE_LOAD, latency(60.0)) for at in range(1, 11)]
-    rates = {job.name: diurnal_rate(EPA if at < 5 else SDSC) for at, job in enumerate(jobs)}
-    seconds = 48 * TRACE_HOUR_S
+    jobs = tuple(default_job(f"T{at}", PAGE_LOAD, latency(60.0)) for at in range(1, 11))
+    epa, sdsc = diurnal_rate(EPA), diurnal_rate(SDSC)
+    day_s = range(int(24 * TRACE_HOUR_S))
+    rates = {job.name: epa if at < 5 else sdsc for at, job in enumerate(jobs)}
+    medians = {rate: median(rate(float(at_s)) for at_s in day_s) for rate in (epa, sdsc)}
     return Workload(
         "diurnal",
         Machines(),
-        tuple(jobs),
+        jobs,
         rates,
-        seconds,
-        {
-            name: median(rate(float(at)) for at in range(int(seconds)))
-            for name, rate in rates.items()
-        },
+        48 * TRACE_HOUR_S,
+        {name: medians[rate] for name, rate in rates.items()},
+        judged_from_s=0.0,
     )
 
 
@@ -224,35 +223,18 @@ def production() -> Workload:
 def failure() -> Workload:
     """Figure 17: from 1020 to 1380 s, in the middle of reconfigurations, nothing is known."""
     jobs = [default_job(f"T{at}", PAGE_LOAD, latency(70.0)) for at in range(1, 10)]
-    steady = _steady("failure", jobs, 5400.0)
-    return Workload(
-        steady.name,
-        steady.machines,
-        steady.jobs,
-        steady.rates,
-        steady.seconds,
-        steady.median_per_s,
-        blind_s=(1020.0, 1380.0),
-    )
+    return replace(_steady("failure", jobs, 5400.0), blind_s=(1020.0, 1380.0))
 
 
 def growing(between_s: float = 7200.0) -> Workload:
     """Figure 15: 5 jobs, and 20 more each time. On as many machines as the paper's largest cluster,
     because on ten of them 85 jobs of the nominal input could never run."""
     jobs = [default_job(f"T{at}", PAGE_LOAD, latency(70.0)) for at in range(1, 86)]
-    steady = _steady("5 to 85 jobs", jobs, 5 * between_s, Machines(count=40))
     starts_s = {
         job.name: between_s * (1 + (at - 5) // 20) for at, job in enumerate(jobs) if at >= 5
     }
-    return Workload(
-        steady.name,
-        steady.machines,
-        steady.jobs,
-        steady.rates,
-        steady.seconds,
-        steady.median_per_s,
-        starts_s,
-    )
+    steady = _steady("5 to 85 jobs", jobs, 5 * between_s, Machines(count=40))
+    return replace(steady, starts_s=starts_s)
 
 
 def cluster_size(machines: int) -> Workload:
@@ -270,7 +252,13 @@ def cluster_size(machines: int) -> Workload:
     return _steady(f"{machines} machines", jobs, 7200.0, Machines(count=machines))
 
 
-def cost(machines: int) -> Workload:
+def cost(machines: int, places_per_core: int = Machines.places_per_core) -> Workload:
     """Figure 1: five PageLoad jobs on so many machines."""
     jobs = [default_job(f"T{at}", PAGE_LOAD, latency(60.0)) for at in range(1, 6)]
-    return _steady(f"cost, {machines} machines", jobs, 3600.0, Machines(count=machines))
+    cluster = Machines(machines, places_per_core=places_per_core)
+    return _steady("cost", jobs, 3600.0, cluster)
+
+
+def alone(job: Job, machines: int) -> Workload:
+    """A job of figure 1 on a cluster of its own."""
+    return _steady(job.name, [job], 3600.0, Machines(machines))
