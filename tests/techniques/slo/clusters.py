@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from techniques.slo.actions import Action
-from techniques.slo.machine import step
+from techniques.slo.machine import AS_IN_THE_PAPER, step
 from techniques.slo.memory import Kind, Memory
 from techniques.slo.observation import Job, Machine, Observation, Operator
 from techniques.slo.parameters import Parameters
@@ -23,10 +23,14 @@ class Model:
     has: dict[str, int]
     max_utility: float | None = 35.0
     best: float = 1.0
-    low: int = 1
+    lows: dict[str, int] = field(default_factory=dict)
     high: int = 1_000
     # Another operator than those of `needs` is a source.
     sources: tuple[str, ...] = ()
+    # What DS2 reads: an instance executes 100 in a second of work.
+    arrived_per_s: float | None = None
+    # Capacities that do not follow from needs; None where it is not known.
+    capacities: dict[str, float | None] = field(default_factory=dict)
     refused: str = ""
     is_missing: bool = False
 
@@ -40,12 +44,12 @@ class Model:
         operators = {
             name: Operator(
                 parallelism,
-                self.low,
+                self.lows.get(name, 1),
                 self.high,
                 is_source=name in self.sources,
                 capacity=self._capacity(name, parallelism),
                 true_per_s=100.0,
-                arrived_per_s=None if name in self.needs else 0.0,
+                arrived_per_s=self.arrived_per_s,
             )
             for name, parallelism in self.has.items()
         }
@@ -55,9 +59,11 @@ class Model:
         meets = None if self.is_missing else share >= 1 - 1e-12
         return Job(operators, self.max_utility, utility, meets, "slo", self.refused)
 
-    def _capacity(self, name: str, parallelism: int) -> float:
-        """An operator that has what it needs is busy for a quarter of the time."""
-        return min(1.0, 0.25 * self.needs.get(name, 0.0) / parallelism)
+    def _capacity(self, name: str, parallelism: int) -> float | None:
+        """An operator is busy until it has what it needs."""
+        if name in self.capacities:
+            return self.capacities[name]
+        return 0.9 if self.needs.get(name, 0.0) > parallelism else 0.25
 
 
 @dataclass
@@ -67,11 +73,11 @@ class Cluster:
     jobs: dict[str, Model]
     size: int = 10_000
     machines: tuple[Machine, ...] = IDLE
-    parameters: Parameters = Parameters()
-    # What utilities are multiplied with, from the configuration as a whole.
-    penalty: Callable[["Cluster"], float] = lambda _: 1.0
+    parameters: Parameters = AS_IN_THE_PAPER
+    # What a job's utility is multiplied with, from the configuration as a whole.
+    penalty: Callable[["Cluster", str], float] = lambda cluster, job: 1.0
     carries_out: Callable[[str, str, int], int | None] = lambda job, operator, to: to
-    memory: Memory = Memory()
+    memory: Memory = field(default_factory=Memory)
     now_ms: int = 1_700_000_000_000
     actions: list[Action] = field(default_factory=list)
 
@@ -85,13 +91,10 @@ class Cluster:
 
     @property
     def utility(self) -> float:
-        return sum(
-            (job.max_utility or 0.0) * job.share * self.penalty(self) for job in self.jobs.values()
-        )
+        return sum(each.utility or 0.0 for each in self.observation().jobs.values())
 
     def observation(self) -> Observation:
-        factor = self.penalty(self)
-        jobs = {name: job.seen(factor) for name, job in self.jobs.items()}
+        jobs = {name: job.seen(self.penalty(self, name)) for name, job in self.jobs.items()}
         return Observation(self.now_ms, jobs, self.size, self.machines)
 
     def round(self) -> tuple[Action, ...]:
@@ -120,3 +123,12 @@ class Cluster:
 
     def remember(self, **changes: object) -> None:
         self.memory = replace(self.memory, **changes)  # type: ignore[arg-type]
+
+
+def short_of(needed: float, max_utility: float = 35.0, has: int = 2, **changes: object) -> Model:
+    model = Model({"score": needed}, {"score": has, "source": 1}, max_utility, sources=("source",))
+    return replace(model, **changes)  # type: ignore[arg-type]
+
+
+def fine(max_utility: float = 35.0, has: int = 20) -> Model:
+    return short_of(has / 2, max_utility, has)
