@@ -40,7 +40,7 @@ PAPER = {
 }
 # What the paper tells of the other arms of the same workloads.
 PAPER_DIURNAL = {Arm.DEFAULT: 0.0456, Arm.MANUAL: 0.8777, Arm.HENGE: 0.8812}
-QUICK_SEEDS, FULL_SEEDS = 2, 10
+QUICK_SEEDS, FULL_SEEDS = 2, 5
 # The machines of figure 1 by share of those that single tenants need.
 SHARES = (0.2, 0.4, 0.6, 0.8, 1.0)
 # Storm itself has no limit for threads: this many are never reached.
