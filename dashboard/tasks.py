@@ -15,6 +15,8 @@ from dashboard.celery_app import app
 from dashboard.detection.rounds import the_detection
 from dashboard.fleet import jobs
 from dashboard.models import AlertEvent, Analysis, Incident, Job, Run, TechniqueDecision
+from dashboard.slo import hours
+from dashboard.slo.history_rounds import the_history_judge
 from dashboard.slo.rounds import the_judge
 from dashboard.steering.rounds import the_steering
 from dashboard.store import StoreUnavailable, the_store
@@ -49,18 +51,15 @@ def register_jobs() -> None:
         return
     if jobs.record(announced):
         asyncio.run(jobs.tell_pages())
-    try:
-        judge.round(store, announced, time.time_ns() // 1_000_000)
-    except StoreUnavailable as error:
-        log.warning("jobs cannot be judged now: %s", error)
-        judge.store_away()
+    judge.round(announced, time.time_ns() // 1_000_000)
 
 
 @app.task
 def look_after_jobs() -> None:
-    """Reads what this worker's jobs sent, finds incidents in it, and then steers by it: in this
-    order, so that decisions see the newest windows."""
+    """Reads what this worker's jobs sent, finds incidents in it, judges it by SLOs, and then steers
+    by it: in this order, so that decisions see the newest windows."""
     _detect()
+    _judge()
     _steer()
 
 
@@ -72,6 +71,13 @@ def _detect() -> None:
     except Exception:
         # Steering must run all the same: without renewal, settings of jobs end with their lease.
         log.exception("the round of detection stumbled")
+
+
+def _judge() -> None:
+    try:
+        the_history_judge().round()
+    except Exception:
+        log.exception("the round of SLOs stumbled")
 
 
 def _steer() -> None:
@@ -131,5 +137,6 @@ def forget_old_records() -> None:
     TechniqueDecision.objects.filter(at_ms__lt=long_ago_ms).delete()
     AlertEvent.objects.filter(at_ms__lt=long_ago_ms).delete()
     Analysis.objects.filter(asked_ms__lt=long_ago_ms).delete()
+    hours.forget(time.time_ns() // 1_000_000)
     if runs or incidents or gone:
         log.info("forgot %d runs, %d incidents and %d jobs", runs, incidents, gone)

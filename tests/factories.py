@@ -25,6 +25,7 @@ from collectors.formats.wire import (
     Shuffled,
     TaskCounts,
 )
+from techniques.slo.objective import LatencyTarget, Objective, Of
 
 RUN_ID = UUID("00112233-4455-6677-8899-aabbccddeeff")
 START_MS = 1_700_000_000_000
@@ -56,6 +57,11 @@ def frame(at: int = 0, latencies_ms: tuple[int, ...] = (), **changes: object) ->
         stamped=bool(latencies_ms),
     )
     return replace(made, **changes)  # type: ignore[arg-type]
+
+
+def p99_objective(threshold_ms: float) -> Objective:
+    """What an SLO was before there were others: the p99 of processed records."""
+    return Objective(LatencyTarget(threshold_ms, of=Of.PROCESSED))
 
 
 SCORED = Histogram.of([19_000, 22_000])

@@ -9,11 +9,12 @@ from ninja import Query, Router
 from dashboard.accounts.roles import caller, operators
 from dashboard.api.fleet_schemas import JobOut, JobsOut, SloIn, SloOut, TagsIn, TagsOut
 from dashboard.api.paging import Cursor, Limit, after
-from dashboard.api.problems import Conflict
+from dashboard.api.problems import BadInput, Conflict
 from dashboard.api.ranges import unknown_job
 from dashboard.fleet import ordering, snapshots, tags
 from dashboard.models import Job
 from dashboard.slo import objectives
+from techniques.slo.objective import Invalid, parse
 
 router = Router(tags=["jobs"])
 
@@ -52,13 +53,25 @@ async def job(request: HttpRequest, job_id: str) -> dict[str, Any]:
     return found
 
 
-@router.put("/{job_id}/slo", response=SloOut, auth=operators, summary="Promise a latency, or not")
+@router.get("/{job_id}/slo", response=SloOut, summary="A job's SLO")
+def get_slo(request: HttpRequest, job_id: str) -> dict[str, Any]:
+    try:
+        return objectives.get(job_id)
+    except Job.DoesNotExist:
+        raise unknown_job(job_id) from None
+
+
+@router.put("/{job_id}/slo", response=SloOut, auth=operators, summary="Set a job's SLO, or none")
 async def put_slo(request: HttpRequest, job_id: str, payload: SloIn) -> dict[str, Any]:
     """`version` is the version of the SLO that you read, 0 if the job had none."""
     who = caller(request).who
     try:
+        objective = None if payload.objective is None else parse(payload.objective)
+    except Invalid as fault:
+        raise BadInput(f"objective.{fault.field}", fault.message) from None
+    try:
         put = await sync_to_async(objectives.put)(
-            job_id, payload.p99_ms, payload.version, who, payload.reason
+            job_id, objective, payload.version, who, payload.reason
         )
     except Job.DoesNotExist:
         raise unknown_job(job_id) from None

@@ -1,21 +1,31 @@
 """Jobs as the API lists them, and what it takes about them."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from ninja import Schema
-from pydantic import BeforeValidator, Field, StringConstraints
+from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints
 
 from dashboard.api.fields import Reason
 from dashboard.api.schemas import CollectorOut
 from dashboard.fleet.tags import MOST_TAGS
-from dashboard.models.slos import LONGEST_P99_MS
 from dashboard.models.tags import LONGEST_TAG
+from dashboard.steering.cluster_lease import LABEL
+from techniques.slo.objective import Of, Shape, Statistic
 
 TagName = Annotated[
     str,
     BeforeValidator(lambda given: given.strip().lower() if isinstance(given, str) else given),
     StringConstraints(pattern=r"^[a-z0-9._:-]+$", max_length=LONGEST_TAG),
 ]
+
+
+def _one_cluster(tags: list[str]) -> list[str]:
+    labels = sorted({tag for tag in tags if tag.startswith(LABEL)})
+    if len(labels) > 1:
+        raise ValueError(f"a job is in one cluster at most, not in {' and '.join(labels)}")
+    if LABEL in labels:
+        raise ValueError(f"a cluster's name is missing behind {LABEL}")
+    return tags
 
 
 class RunOut(Schema):
@@ -28,9 +38,47 @@ class RunOut(Schema):
     end_reason: str
 
 
+class UtilityOut(Schema):
+    """What reaching a part of a target is worth; `points` are pairs of a value and a share."""
+
+    shape: Shape
+    points: list[list[float]] = Field(default_factory=list)
+
+
+class LatencyTargetOut(Schema):
+    of: Of
+    statistic: Statistic
+    threshold_ms: float
+    utility: UtilityOut
+
+
+class JuiceTargetOut(Schema):
+    """The share of the source's input that is to be processed."""
+
+    threshold: float
+    utility: UtilityOut
+
+
+class ObjectiveOut(Schema):
+    """`priority` is the utility of a job that reaches all its targets."""
+
+    latency: LatencyTargetOut | None
+    juice: JuiceTargetOut | None
+    priority: float
+
+
 class JobSloOut(Schema):
-    p99_ms: float
+    """`latency_ms` and `juice` are those that the objective is about, as measured last; null while
+    nothing is. `ratio` says how many times the worst target is missed; at most 1 if all are met.
+    `violated_ms` is since when too much of the error budget is used up."""
+
+    objective: ObjectiveOut
     version: int
+    latency_ms: float | None
+    juice: float | None
+    utility: float | None
+    ratio: float | None
+    violated_ms: int | None
 
 
 class RecentOut(Schema):
@@ -86,18 +134,25 @@ class JobsOut(Schema):
 
 
 class SloIn(Schema):
-    p99_ms: Annotated[float, Field(gt=0, le=LONGEST_P99_MS, allow_inf_nan=False)] | None
+    """`objective` has the form of `ObjectiveOut`; what it leaves out has its default."""
+
+    objective: dict[str, Any] | None
     reason: Reason = ""
     version: int = Field(ge=0, lt=2**31)
 
 
 class SloOut(Schema):
-    p99_ms: float | None
+    """`reason` is that of the last change."""
+
+    objective: ObjectiveOut | None
     version: int
+    reason: str
 
 
 class TagsIn(Schema):
-    tags: list[TagName] = Field(max_length=MOST_TAGS)
+    """At most one tag may begin with `cluster:`: a job has one share of one cluster."""
+
+    tags: Annotated[list[TagName], AfterValidator(_one_cluster)] = Field(max_length=MOST_TAGS)
     reason: Reason = ""
 
 

@@ -14,6 +14,7 @@ from dashboard.accounts.roles import everybody
 from dashboard.api import (
     analyses,
     audit,
+    clusters,
     comparisons,
     deliveries,
     exports,
@@ -53,6 +54,7 @@ for of_jobs in (
 ):
     api.add_router("/jobs", of_jobs)
 api.add_router("/jobs", comparisons.router)
+api.add_router("/clusters", clusters.router)
 api.add_router("/incidents", incidents.router)
 api.add_router("/analyses", analyses.router)
 api.add_router("/users", users.router)

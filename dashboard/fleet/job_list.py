@@ -26,7 +26,7 @@ def read(now_ms: int, job_id: str | None = None) -> list[ListedJob]:
     if job_id is not None:
         jobs, of_job = jobs.filter(pk=job_id), {"job_id": job_id}
     run_of = {run.job_id: run for run in newest_runs(**of_job)}
-    slo_of = {slo.job_id: slo for slo in Slo.objects.filter(**of_job, p99_ms__isnull=False)}
+    slo_of = {slo.job_id: slo for slo in Slo.objects.filter(**of_job, objective__isnull=False)}
     tags_of: dict[str, list[str]] = defaultdict(list)
     for tag in Tag.objects.filter(**of_job):
         tags_of[tag.job_id].append(tag.name)

@@ -10,6 +10,7 @@ from dashboard.fleet.job_list import ListedJob
 from dashboard.fleet.jobs import RUNNING, Beat
 from dashboard.models import Run, TechniqueSetting
 from dashboard.series import windows
+from dashboard.slo import standing
 from dashboard.steering.registered import registry
 
 NOTHING = Pulse()
@@ -62,6 +63,7 @@ def as_dict(member: ListedJob, said: Told | None, now_ms: int) -> dict[str, Any]
     p99_recent = said.p99_recent if said else recent(NOTHING)
     # Current values are left out of a silent job; past values are shown with their time.
     live = state == RUNNING
+    p99_ms = p99_recent["p99_ms"][-1] if live and p99_recent["p99_ms"] else None
     return {
         "id": job.id,
         "application": job.application,
@@ -72,8 +74,8 @@ def as_dict(member: ListedJob, said: Told | None, now_ms: int) -> dict[str, Any]
         "last_seen_ms": beat.at_ms,
         "run": run and _run(run),
         "tags": list(member.tags),
-        "slo": member.slo and {"p99_ms": member.slo.p99_ms, "version": member.slo.version},
-        "p99_ms": p99_recent["p99_ms"][-1] if live and p99_recent["p99_ms"] else None,
+        "slo": member.slo and standing.as_dict(member.slo, p99_ms, now_ms),
+        "p99_ms": p99_ms,
         "p99_source": pulse.source,
         "p99_recent": p99_recent,
         "backlog_rows": pulse.backlog_rows if live else None,

@@ -37,10 +37,8 @@ ORDERS: Mapping[str, Callable[[Item], Key]] = {"worst": worst, "name": name}
 
 
 def missed_by(item: Item) -> float:
-    """p99 as a multiple of the SLO; 0 if the SLO is met or there is none."""
-    if not item["slo"] or item["p99_ms"] is None:
-        return 0.0
-    ratio: float = item["p99_ms"] / item["slo"]["p99_ms"]
+    """How many times the SLO is missed; 0 if it is met or there is none."""
+    ratio: float = (item["slo"] and item["slo"]["ratio"]) or 0.0
     return ratio if ratio > 1 else 0.0
 
 

@@ -3,10 +3,11 @@
 from dashboard.models.alerts import AlertEvent, Attempt, Delivery, Endpoint
 from dashboard.models.analyses import Analysis
 from dashboard.models.audit import AppendOnly, AuditEntry
+from dashboard.models.clusters import ClusterSize
 from dashboard.models.incidents import Incident
 from dashboard.models.jobs import Job, Run
 from dashboard.models.people import Person, Role, assigned_role, role_of
-from dashboard.models.slos import Slo
+from dashboard.models.slos import Slo, SloHour
 from dashboard.models.tags import Tag
 from dashboard.models.techniques import (
     ClusterLease,
@@ -24,6 +25,7 @@ __all__ = [
     "Attempt",
     "AuditEntry",
     "ClusterLease",
+    "ClusterSize",
     "ControlDocument",
     "Delivery",
     "Endpoint",
@@ -34,6 +36,7 @@ __all__ = [
     "Run",
     "Scope",
     "Slo",
+    "SloHour",
     "Stand",
     "Tag",
     "TechniqueDecision",

@@ -20,6 +20,7 @@ from dashboard.series.heavy_key_history import HeavyKeyHistory
 from dashboard.series.interval_history import IntervalHistory
 from dashboard.series.pool_history import PoolHistory
 from dashboard.series.tracks import Tracks
+from techniques.slo.objective import Objective
 from techniques.view import BASIC, EVERYTHING, Floats, Reads, Resource, ResourceKind, Traffic, View
 
 # How far back detection, controllers and cards look.
@@ -130,7 +131,7 @@ class History:
                 self._stop(pause)
         self._drop_before(max(self._first or 0, self._after - self._windows) * WINDOW_MS)
 
-    def view(self, slo_p99_ms: float | None = None) -> View:
+    def view(self, objective: Objective | None = None, objective_ms: float | None = None) -> View:
         """The view of this moment, valid until `add`, which may overwrite its arrays."""
         known = 0 if self._first is None else min(self._windows, self._after - self._first)
         series = self._series
@@ -155,7 +156,8 @@ class History:
             pools=pools,
             traffic=Traffic(*self._traffic.columns()),
             executors=self._executors.executors(),
-            slo_p99_ms=slo_p99_ms,
+            objective=objective,
+            objective_ms=objective_ms,
             sink=self._sink,
             heavy_keys=self._heavy_keys.keys(),
         )

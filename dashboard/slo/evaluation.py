@@ -1,80 +1,107 @@
-"""Whether a job meets its SLO: compares the p99 of the last minute with it. Pure.
+"""One bin of a job against its objective. Pure.
 
-The SLO is evaluated once per bin of ten seconds that the job completes. It is *violated* when the
-p99 of the minute is above it in two evaluations in a row, and *restored* after a minute in which no
-bin was above it, so that a p99 close to the SLO does not alert every ten seconds. There is no
-evaluation for a bin in which nothing completed, nor for a job that sends nothing.
-
-Jobs report the p99 of their last bins with every heartbeat. If none of the six bins is above the
-SLO, then at most 1 % of the records of each bin are, and so at most 1 % of the minute's: its p99
-need not be read from frames. It is read only for a minute with a bin above the SLO.
+What heartbeats carry, the p99 of processed records of each bin, is taken from them; everything else
+from the frames that the worker reads anyway. A bin in which nothing was measured is no outcome:
+no data is neither good nor bad.
 """
 
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from collectors.formats.pulse import BIN_MS, Recent
-
-BINS = 6
-IN_A_ROW = 2
+from dashboard.series.latency_bins import LatencyBins
+from dashboard.slo.burn import State
+from techniques.slo.objective import LatencyTarget, Objective, Of, Statistic, meets
+from techniques.view import View
 
 
 @dataclass(frozen=True)
-class Minute:
-    """The bins of ten seconds that a job completed last, oldest first; None: nothing completed."""
+class Outcome:
+    """`met` is None where the bin does not tell: then it is no outcome. One target that is missed
+    tells it, also where another is not measured and the utility is not known."""
 
     end_ms: int
-    p99_ms: tuple[float | None, ...]
+    latency_ms: float | None
+    juice: float | None
+    met: bool | None
+    utility: float | None
 
     @property
     def start_ms(self) -> int:
-        return self.end_ms - len(self.p99_ms) * BIN_MS
-
-    def above(self, promised_ms: float) -> list[int]:
-        """The start times of the bins whose p99 is above the SLO."""
-        return [
-            self.start_ms + at * BIN_MS
-            for at, p99_ms in enumerate(self.p99_ms)
-            if p99_ms is not None and p99_ms > promised_ms
-        ]
+        return self.end_ms - BIN_MS
 
 
-@dataclass(frozen=True)
-class Verdict:
-    """The state between evaluations. `above`: how many in a row were above the SLO;
-    `violated_ms`: since when it is violated."""
-
-    judged_ms: int = 0
-    above: int = 0
-    violated_ms: int | None = None
+def told_by_pulse(objective: Objective) -> bool:
+    """Whether heartbeats are enough to judge it, so that it costs nothing per frame."""
+    return objective.juice is None and objective.latency is not None and _is_p99(objective.latency)
 
 
-def last_minute(recent: Recent) -> Minute | None:
-    """Returns the last six bins, None if nothing completed in the newest."""
-    p99_us = recent.p99_us[-BINS:]
-    if not p99_us or p99_us[-1] is None:
-        return None
-    return Minute(
-        recent.last_start_ms + BIN_MS, tuple(us if us is None else us / 1000 for us in p99_us)
+def of_pulse(objective: Objective, recent: Recent, after_ms: int) -> list[Outcome]:
+    """The bins that ended after `after_ms`; of an SLO that was never judged only the newest."""
+    ends = range(recent.start_ms + BIN_MS, recent.last_start_ms + 2 * BIN_MS, BIN_MS)
+    told = zip(ends, recent.p99_us, strict=True) if recent.p99_us else ()
+    found = [
+        _outcome(objective, end_ms, p99_us / 1000, None)
+        for end_ms, p99_us in told
+        if end_ms > after_ms and p99_us is not None
+    ]
+    return found if after_ms else found[-1:]
+
+
+def of_history(
+    objective: Objective,
+    bins: LatencyBins | None,
+    view: View,
+    after_ms: int,
+    juice_of: Callable[[View], float | None],
+) -> list[Outcome]:
+    """Likewise. Juice is that of the last minute, so it is known at the end of the newest bin only,
+    and costs nothing where it is not asked for."""
+    latencies = _latencies(objective, bins, view, after_ms)
+    newest_ms = max(latencies, default=0)
+    juice = juice_of(view) if objective.juice and latencies else None
+    return [
+        _outcome(objective, end_ms, latency_ms, juice if end_ms == newest_ms else None)
+        for end_ms, latency_ms in latencies.items()
+    ]
+
+
+def _latencies(
+    objective: Objective, bins: LatencyBins | None, view: View, after_ms: int
+) -> dict[int, float | None]:
+    """By the end of the bin."""
+    if objective.latency is None:
+        end_ms = last_bin_end_ms(view)
+        return {end_ms: None} if end_ms > after_ms else {}
+    found: Sequence[tuple[int, float | None]] = [
+        (each.end_ms, each.ms(objective.latency.statistic))
+        for each in (bins.since(after_ms) if bins else ())
+    ]
+    return dict(found if after_ms else found[-1:])
+
+
+def last_bin_end_ms(view: View) -> int:
+    return view.end_ms // BIN_MS * BIN_MS if len(view) else 0
+
+
+def _outcome(
+    objective: Objective, end_ms: int, latency_ms: float | None, juice: float | None
+) -> Outcome:
+    return Outcome(
+        end_ms,
+        latency_ms,
+        juice,
+        meets(objective, latency_ms, juice),
+        objective.utility(latency_ms, juice),
     )
 
 
-def needs_frames(before: Verdict, minute: Minute, promised_ms: float) -> bool:
-    return before.violated_ms is None and bool(minute.above(promised_ms))
+def after(state: State, outcomes: Sequence[Outcome]) -> State:
+    for each in outcomes:
+        if each.met is not None:
+            state = state.after(each.start_ms, each.end_ms, each.met)
+    return state
 
 
-def judged(
-    before: Verdict, minute: Minute, promised_ms: float, p99_ms: float | None = None
-) -> Verdict:
-    """`p99_ms` is that of the whole minute; it is required only if `needs_frames`."""
-    if minute.end_ms <= before.judged_ms:
-        return before
-    bins = minute.above(promised_ms)
-    if before.violated_ms is not None:
-        return before if bins else Verdict(minute.end_ms)
-    if not bins:
-        # The usual case: unchanged, so that there is nothing to write to the database.
-        return before if not before.above else Verdict(minute.end_ms)
-    if p99_ms is None or p99_ms <= promised_ms:
-        return Verdict(minute.end_ms)
-    after = replace(before, judged_ms=minute.end_ms, above=before.above + 1)
-    return after if after.above < IN_A_ROW else replace(after, violated_ms=bins[0])
+def _is_p99(latency: LatencyTarget) -> bool:
+    return (latency.of, latency.statistic) == (Of.PROCESSED, Statistic.P99)

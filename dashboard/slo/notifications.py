@@ -7,7 +7,11 @@ from dashboard.alerts.events import Event, Severity, Type
 from dashboard.alerts.times import rfc3339
 from dashboard.fleet.jobs import STALE_AFTER_MS
 from dashboard.models import Run, Slo
-from dashboard.slo.evaluation import BINS, IN_A_ROW
+from dashboard.slo import burn, wording
+from dashboard.slo.burn import FAST, State, burning
+from dashboard.slo.evaluation import Outcome
+from dashboard.slo.standing import ratio
+from techniques.slo.objective import Objective
 
 SLO_KIND = "slo"
 COLLECTOR_KIND = "collector"
@@ -15,39 +19,50 @@ COLLECTOR_KIND = "collector"
 CRITICAL = 2.0
 
 
-def violated(slo: Slo, since_ms: int, p99_ms: float) -> Event:
-    promised_ms = slo.p99_ms or 0.0
+def violated(slo: Slo, objective: Objective, state: State, missed: Outcome) -> Event:
+    """`missed` is the bin with which it became violated."""
+    pair = burning(state.outcomes) or FAST
+    window = state.outcomes[-pair.long_bins :]
+    rate = burn.rate(window, pair.long_bins // 2)
+    worst = ratio(objective, missed.latency_ms, missed.juice) or 0.0
     return Event(
         type=Type.SLO_VIOLATED,
         job=slo.job_id,
         kind=SLO_KIND,
-        severity=Severity.CRITICAL if p99_ms >= CRITICAL * promised_ms else Severity.WARNING,
-        title=f"p99 is {_ms(p99_ms)} ms, {_ms(promised_ms)} ms are promised",
+        severity=Severity.CRITICAL if worst >= CRITICAL else Severity.WARNING,
+        title=wording.of_missed(objective, missed.latency_ms, missed.juice),
         explanation=(
-            f"Of the records of the last minute, one in a hundred took longer than {_ms(p99_ms)} "
-            f"ms. That was above the SLO of {_ms(promised_ms)} ms in {IN_A_ROW} judgements in a "
-            f"row, {BIN_MS // 1000} s apart."
+            f"Of the last {len(window)} times {BIN_MS // 1000} s in which something was measured, "
+            f"{window.count(burn.MISSED)} missed the SLO, the latest as in the title. That uses up "
+            f"the error budget, {burn.ALLOWED:.0%} of all, {rate:.3g} times as fast as is allowed; "
+            f"from {pair.rate:g} times on somebody is told."
         ),
-        onset_ms=since_ms,
-        evidence={"p99_ms": round(p99_ms, 3), "slo_p99_ms": promised_ms},
+        onset_ms=state.violated_ms or missed.start_ms,
+        evidence={
+            "slo": wording.of_objective(objective),
+            "latency_ms": missed.latency_ms and round(missed.latency_ms, 3),
+            "juice": missed.juice and round(missed.juice, 4),
+            "burn_rate": rate,
+            "window": pair.name,
+            "objective": slo.objective,
+        },
         link=_page(slo.job_id),
     )
 
 
-def restored(slo: Slo, since_ms: int, end_ms: int) -> Event:
-    promised_ms = slo.p99_ms or 0.0
+def restored(slo: Slo, objective: Objective, since_ms: int, end_ms: int) -> Event:
     return _over(
         slo,
         since_ms,
         end_ms,
-        f"p99 is within {_ms(promised_ms)} ms again",
-        f"For {BINS * BIN_MS // 1000} s no p99 of {BIN_MS // 1000} s was above the SLO of "
-        f"{_ms(promised_ms)} ms.",
+        f"Again {wording.of_objective(objective)}",
+        f"For {burn.QUIET_BINS * BIN_MS // 1000} s at least no {BIN_MS // 1000} s missed the SLO, "
+        f"and its error budget is no longer used up faster than is allowed.",
     )
 
 
 def taken_back(slo: Slo, since_ms: int, end_ms: int, who: str) -> Event:
-    """Ends the violation because the SLO was withdrawn, not because the latency got better."""
+    """Ends the violation because the SLO was withdrawn, not because the job got better."""
     return _over(
         slo,
         since_ms,
@@ -89,15 +104,10 @@ def _over(slo: Slo, since_ms: int, end_ms: int, title: str, explanation: str) ->
         explanation=explanation,
         onset_ms=since_ms,
         end_ms=max(since_ms, end_ms),
-        evidence={"slo_p99_ms": slo.p99_ms},
+        evidence={"objective": slo.objective},
         link=_page(slo.job_id),
     )
 
 
 def _page(job_id: str) -> str:
     return f"/jobs/{quote(job_id, safe='')}"
-
-
-def _ms(ms: float) -> str:
-    """Three significant digits: an SLO of 0.5 ms must not read as 0."""
-    return f"{ms:.0f}" if ms >= 100 else f"{ms:.3g}"

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from django.db import transaction
 
 from dashboard.models import TechniqueSetting
-from dashboard.steering import cluster_lease, controllers
+from dashboard.steering import cluster_lease, cluster_size, controllers
 from dashboard.steering.failures import Failures
 from dashboard.steering.registered import registry
 from dashboard.store import Store
@@ -81,7 +81,7 @@ class Clusters:
         decided: list[str] = []
         is_due = now_ms - self._looked_ms.get(cluster.key, 0) >= DECIDES_EVERY_MS
         if running and is_due:
-            decided = _decide(cluster.technique, running, now_ms)
+            decided = _decide(cluster.technique, cluster.label, running, now_ms)
             self._looked_ms[cluster.key] = now_ms
         # Renew last: if the controller throws, its earlier decision must expire.
         cluster_lease.renew(cluster.technique, cluster.label, now_ms)
@@ -107,6 +107,7 @@ def found() -> list[Cluster]:
 @transaction.atomic
 def _decide(
     technique: str,
+    label: str,
     running: Mapping[str, tuple[TechniqueSetting, Newest, View]],
     now_ms: int,
 ) -> list[str]:
@@ -115,7 +116,8 @@ def _decide(
         job_id: controllers.past(setting, newest.run_id)
         for job_id, (setting, newest, _) in running.items()
     }
-    options = {job_id: controllers.given(setting) for job_id, (setting, _, _) in running.items()}
+    settings = {job_id: setting for job_id, (setting, _, _) in running.items()}
+    options = cluster_size.options(label, settings)
     views = {job_id: view for job_id, (_, _, view) in running.items()}
     decisions = registry().cluster_controller(technique).decide_all(views, options, past)
     unknown: Sequence[str] = sorted(set(decisions) - set(running))

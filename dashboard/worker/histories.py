@@ -20,11 +20,13 @@ from collectors.formats.keys import Stream
 from collectors.formats.wire import WINDOW_MS
 from dashboard.series import activities, windows
 from dashboard.series.history import LOOKS_BACK_MS, History, only
-from dashboard.slo.promised import promised_ms
+from dashboard.series.latency_bins import LatencyBins
+from dashboard.slo.current import current
 from dashboard.steering.registered import registry
 from dashboard.store import Entry, Store
 from dashboard.worker import loop
 from dashboard.worker.needs import reads_of_all
+from techniques.slo.objective import Objective, Of
 from techniques.view import EVERYTHING, Reads, View
 
 log = logging.getLogger(__name__)
@@ -35,7 +37,7 @@ AT_ONCE_MS = 1
 FAILURE_LASTS_MS = 60_000
 LONGEST_FAILURE = 200
 # How often SLOs are read again, for changes by operators.
-PROMISES_EVERY_MS = 1_000
+OBJECTIVES_EVERY_MS = 1_000
 
 ASKED_ONLY = wire.Only(sections=frozenset((wire.ASKED,)), metrics=frozenset())
 
@@ -57,36 +59,41 @@ class _Job:
     newest: Newest | None = None
     # Kept until data is added, so that controllers reuse what rules computed (`View.once`).
     view: View | None = None
+    # Of jobs with a latency objective.
+    bins: LatencyBins | None = None
     unreadable: int = 0
     failure: str = ""
     failed_ms: int = 0
 
 
 class Histories:
-    """One history per job. `promises_ms` returns the SLOs (p99 in ms) by job."""
+    """One history per job. `objectives` returns the SLOs by job."""
 
     def __init__(
         self,
         reads: frozenset[Reads] = EVERYTHING,
-        promises_ms: Callable[[], Mapping[str, float]] = dict,
+        objectives: Callable[[], Mapping[str, Objective]] = dict,
     ) -> None:
         self._reads = reads
         self._only = only(reads)
-        self._promises_ms = promises_ms
-        self._promised_ms: Mapping[str, float] = {}
-        self._promises_read_ms: int | None = None
+        # Few jobs need these, and decoding them is not free.
+        committed = self._only.sections | {wire.COMMITTED}
+        self._with_committed = wire.Only(committed, self._only.metrics)
+        self._read_objectives = objectives
+        self._objectives: Mapping[str, Objective] = {}
+        self._objectives_read_ms: int | None = None
         self._jobs: dict[str, _Job] = {}
         self._now_ms = 0
 
     def empty(self) -> "Histories":
         """Returns new, empty histories that read the same parts of frames."""
-        return Histories(self._reads, self._promises_ms)
+        return Histories(self._reads, self._read_objectives)
 
     def read(self, store: Store, job_ids: Sequence[str], now_ms: int) -> None:
         """Adds the entries of these jobs since the last call, at most two minutes. May raise
         `StoreUnavailable`."""
         self._now_ms = now_ms
-        self._read_promises(now_ms)
+        self._refresh_objectives(now_ms)
         after = {
             stream: max(self._read_to(stream), now_ms - LOOKS_BACK_MS)
             for job_id in job_ids
@@ -101,8 +108,22 @@ class Histories:
         if (job := self._jobs.get(job_id)) is None or job.newest is None:
             return None
         if job.view is None:
-            job.view = job.history.view(self._promised_ms.get(job_id))
+            objective = self._objectives.get(job_id)
+            job.view = job.history.view(objective, _objective_ms(objective, job.bins))
         return job.view
+
+    def objectives(self) -> Mapping[str, Objective]:
+        """The SLOs of the jobs that are read here."""
+        return {
+            job_id: objective
+            for job_id in self._jobs
+            if (objective := self._objectives.get(job_id)) is not None
+        }
+
+    def bins(self, job_id: str) -> LatencyBins | None:
+        """The latency that the job's SLO is about; None if it is about none."""
+        job = self._jobs.get(job_id)
+        return job.bins if job else None
 
     def newest(self, job_id: str) -> Newest | None:
         job = self._jobs.get(job_id)
@@ -133,18 +154,23 @@ class Histories:
             if entries := news.get(stream):
                 job.after_ms[stream] = entries[-1].at_ms
         job.view = None
+        job.bins = self._bins_for(job_id, job)
         try:
             self._add(job, frames, ended, now_ms)
         except Exception as error:
             log.exception("the history of %s begins anew", job_id)
             # The history may hold only half of the entries: start an empty one.
-            job.history, job.newest = self._empty(), None
+            job.history, job.newest, job.bins = self._empty(), None, None
             self.fail(job_id, f"its data could not be taken in: {type(error).__name__}: {error}")
 
     def _add(self, job: _Job, frames: Sequence[Entry], ended: Sequence[Entry], now_ms: int) -> None:
-        read, unreadable = windows.in_place(frames, self._only)
+        needs_committed = job.bins is not None and job.bins.of is Of.COMMITTED
+        wanted = self._with_committed if needs_committed else self._only
+        read, unreadable = windows.in_place(frames, wanted)
         intervals, more = activities.read(ended, with_tasks=Reads.TASKS in self._reads)
         job.history.add([frame for _, frame in read], intervals)
+        if job.bins is not None:
+            job.bins.add(frame for _, frame in read)
         # The state of techniques is decoded only from the newest frame, not from twenty a second.
         for entry, frame in reversed(read):
             try:
@@ -162,19 +188,26 @@ class Histories:
             job.failure = f"{job.unreadable} {entries} of its streams could not be read"
             job.failed_ms = now_ms
 
+    def _bins_for(self, job_id: str, job: _Job) -> LatencyBins | None:
+        objective = self._objectives.get(job_id)
+        if objective is None or objective.latency is None:
+            return None
+        of = objective.latency.of
+        return job.bins if job.bins is not None and job.bins.of is of else LatencyBins(of)
+
     def _read_to(self, stream: Stream) -> int:
         job = self._jobs.get(stream.job_id)
         return job.after_ms.get(stream, -1) if job else -1
 
-    def _read_promises(self, now_ms: int) -> None:
-        read_ms = self._promises_read_ms
-        if read_ms is None or now_ms - read_ms >= PROMISES_EVERY_MS:
-            self._promises_read_ms = now_ms
+    def _refresh_objectives(self, now_ms: int) -> None:
+        read_ms = self._objectives_read_ms
+        if read_ms is None or now_ms - read_ms >= OBJECTIVES_EVERY_MS:
+            self._objectives_read_ms = now_ms
             try:
-                self._promised_ms = self._promises_ms()
+                self._objectives = self._read_objectives()
             except DatabaseError as error:
                 # Keep the previous SLOs; jobs are examined all the same.
-                log.warning("promises cannot be read now: %s", error)
+                log.warning("SLOs cannot be read now: %s", error)
 
     def _job(self, job_id: str) -> _Job:
         if job_id not in self._jobs:
@@ -185,7 +218,13 @@ class Histories:
         return History(LOOKS_BACK_MS // WINDOW_MS, self._reads)
 
 
+def _objective_ms(objective: Objective | None, bins: LatencyBins | None) -> float | None:
+    if objective is None or objective.latency is None or bins is None or bins.newest is None:
+        return None
+    return bins.newest.ms(objective.latency.statistic)
+
+
 @cache
 def the_histories() -> Histories:
     """The histories of this process, shared by detection, controllers and cards."""
-    return Histories(reads_of_all(registry()), promised_ms)
+    return Histories(reads_of_all(registry()), current)

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from techniques.intervals import Floats, Interval, Intervals, Ints
+from techniques.slo.objective import Objective
 from techniques.view.executors import Executor
 from techniques.view.heavy_keys import HeavyKey
 from techniques.view.pools import Pool
@@ -41,7 +42,8 @@ class View:
 
     `use` is the utilisation of each resource, 1 = all of it; `intervals` are by kind, in the order
     of their ends. `cores` is the largest number of cores of an executor. `queues` are the lengths
-    of the operator pools' queues by name, `pool@host/operator/instance`; `slo_p99_ms` is the SLO;
+    of the operator pools' queues by name, `pool@host/operator/instance`; `objective` is the SLO,
+    `objective_ms` the latency that it is about over the last complete ten seconds, if known;
     `sink` is what Spark calls the query's sink, empty if it is not known. `heavy_keys` are empty
     unless the job watches its keys.
 
@@ -63,7 +65,8 @@ class View:
     pools: Sequence[Pool] = ()
     traffic: Traffic = field(default_factory=Traffic.none)
     executors: Sequence[Executor] = ()
-    slo_p99_ms: float | None = None
+    objective: Objective | None = None
+    objective_ms: float | None = None
     sink: str = ""
     heavy_keys: Sequence[HeavyKey] = ()
     _known: dict[object, Any] = field(default_factory=dict, init=False, repr=False, compare=False)

@@ -3,6 +3,8 @@
 import math
 from typing import Any
 
+from techniques.slo.objective import as_data
+from tests.factories import p99_objective
 from tests.frontend import synthetic
 
 Json = dict[str, Any]
@@ -175,17 +177,29 @@ def _normal(z: float) -> float:
 STATES = ("running",) * 17 + ("stale", "ended", "failed")
 
 
+def slo(threshold_ms: float, p99_ms: float | None = None, version: int = 1) -> Json:
+    return {
+        "objective": as_data(p99_objective(threshold_ms)),
+        "version": version,
+        "latency_ms": p99_ms,
+        "juice": None,
+        "utility": None,
+        "ratio": p99_ms and p99_ms / threshold_ms,
+        "violated_ms": None,
+    }
+
+
 def job(number: int, now_ms: int) -> Json:
     """The n-th of a fleet: most run calmly, some do not."""
     state = STATES[number % len(STATES)]
     seen_ms = {"running": 300, "stale": 45_000}.get(state, 4_000_000)
-    slo = {"p99_ms": 500.0, "version": 1} if number % 3 else None
     base = 120 + (number * 37) % 400
     trend = [
         None if state != "running" and i > 60 else base * (1 + 0.4 * math.sin(i / 5 + number))
         for i in range(90)
     ]
     known = [value for value in trend if value is not None]
+    p99_ms = known[-1] if state == "running" else None
     return synthetic.job(
         state,
         last_seen_ms=now_ms - seen_ms,
@@ -193,8 +207,8 @@ def job(number: int, now_ms: int) -> Json:
         application=f"team-{number % 12}",
         query=f"query-{number}",
         tags=["payments", "eu"] if number % 5 == 0 else (["ads"] if number % 7 == 0 else []),
-        slo=slo,
-        p99_ms=known[-1] if state == "running" else None,
+        slo=slo(500.0, p99_ms) if number % 3 else None,
+        p99_ms=p99_ms,
         p99_source="record",
         p99_recent={"start_ms": now_ms - 900_000, "step_ms": 10_000, "p99_ms": trend},
         backlog_rows=(number * 911) % 90_000,

@@ -263,10 +263,12 @@ def test_500_jobs_take_an_update_and_a_search_without_a_hitch(base: str, page: P
 
 def test_an_operator_sets_an_slo_and_tags(base: str, page: Page) -> None:
     before = fleet.job(5, now_ms())
+    objective = before["slo"]["objective"]
+    wanted = {**objective, "latency": {**objective["latency"], "threshold_ms": 250}}
 
     def answer(path: str, query: dict[str, str]) -> Any:
         if path.endswith("/slo"):
-            return {"p99_ms": 250.0, "version": 2}
+            return {"objective": wanted, "version": 2, "reason": "promised"}
         if path.endswith("/tags"):
             return {"tags": ["eu"]}
         return listed([before])
@@ -282,7 +284,7 @@ def test_an_operator_sets_an_slo_and_tags(base: str, page: Page) -> None:
     expect(page.locator("tbody .tag")).to_have_text(["eu"])
     name = f"/jobs/{before['id']}"
     assert stand_in.changes == [
-        ("PUT", f"{name}/slo", {"p99_ms": 250, "reason": "promised", "version": 1}),
+        ("PUT", f"{name}/slo", {"objective": wanted, "reason": "promised", "version": 1}),
         ("PUT", f"{name}/tags", {"tags": ["eu"], "reason": "promised"}),
     ]
 

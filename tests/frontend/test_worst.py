@@ -15,11 +15,11 @@ def job(name: str, state: str = "running", **more: Any) -> dict[str, Any]:
 def test_the_worst_comes_first(blank: Page) -> None:
     jobs = [
         job("ended", "ended", p99_ms=9_999, open_incidents=0),
-        job("calm", p99_ms=10, slo={"p99_ms": 500}),
+        job("calm", p99_ms=10, slo={"ratio": 0.02}),
         job("slow", p99_ms=900),
         job("stale", "stale", p99_ms=20),
-        job("over", p99_ms=600, slo={"p99_ms": 500}),
-        job("far over", p99_ms=300, slo={"p99_ms": 100}),
+        job("over", p99_ms=600, slo={"ratio": 1.2}),
+        job("far over", p99_ms=300, slo={"ratio": 3}),
         job("incident", p99_ms=5, open_incidents=1),
         job("old server"),
     ]
@@ -44,9 +44,9 @@ def test_a_job_that_sends_nothing_does_not_count_as_over_its_slo(blank: Page) ->
         "fleet/worst",
         "return given.map(m.violates);",
         [
-            job("a", p99_ms=600, slo={"p99_ms": 500}),
-            job("b", "stale", p99_ms=600, slo={"p99_ms": 500}),
-            job("c", p99_ms=None, slo={"p99_ms": 500}),
+            job("a", p99_ms=600, slo={"ratio": 1.2}),
+            job("b", "stale", p99_ms=600, slo={"ratio": 1.2}),
+            job("c", p99_ms=None, slo={"ratio": None}),
             job("d", p99_ms=600, slo=None),
         ],
     )

@@ -1,5 +1,6 @@
 """A message for Slack's incoming webhooks: plain text for notifications, blocks for the channel."""
 
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from dashboard.alerts.events import Notice, Severity
@@ -31,7 +32,7 @@ def body(notice: Notice) -> dict[str, Any]:
         blocks.append({"type": "section", "text": _text(event.explanation, LONGEST_SECTION)})
     facts = [
         {"type": "mrkdwn", "text": _cut(f"*{_safe(name)}*\n{_safe(str(value))}", LONGEST_FIELD)}
-        for name, value in list(event.evidence.items())[:MOST_FIELDS]
+        for name, value in list(_for_people(event.evidence))[:MOST_FIELDS]
     ]
     if facts:
         blocks.append({"type": "section", "fields": facts})
@@ -42,6 +43,15 @@ def body(notice: Notice) -> dict[str, Any]:
         told = f"{told} · <{address}|open in Curtail>"
     blocks.append({"type": "context", "elements": [{"type": "mrkdwn", "text": told}]})
     return {"text": f"{mark} {_safe(event.title)} ({_safe(event.job)})", "blocks": blocks}
+
+
+def _for_people(evidence: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Leaves out what is not known, and data for programs."""
+    return (
+        (name, value)
+        for name, value in evidence.items()
+        if value is not None and not isinstance(value, Mapping)
+    )
 
 
 def _text(text: str, longest: int) -> dict[str, str]:

@@ -7,7 +7,10 @@ from dashboard.alerts import signing
 from dashboard.alerts.events import Event, Severity, Type
 from dashboard.models import Endpoint, Run, Slo
 from dashboard.slo import notifications
-from tests.factories import START_MS
+from dashboard.slo.burn import State
+from dashboard.slo.evaluation import Outcome
+from techniques.slo.objective import as_data
+from tests.factories import START_MS, p99_objective
 
 OPENED = Event(
     type=Type.INCIDENT_OPENED,
@@ -38,9 +41,12 @@ REFUSED = Event(
     onset_ms=START_MS,
 )
 
-SLO = Slo(job_id="orders.scored", p99_ms=500.0)
-VIOLATED = notifications.violated(SLO, START_MS, 812.345)
-RESTORED = notifications.restored(SLO, START_MS, START_MS + 90_000)
+OBJECTIVE = p99_objective(500.0)
+SLO = Slo(job_id="orders.scored", objective=as_data(OBJECTIVE))
+BURNING = State(START_MS + 50_000, "0" * 25 + "1" * 5, START_MS, START_MS)
+MISSED = Outcome(START_MS + 50_000, 812.345, None, False, 21.5)
+VIOLATED = notifications.violated(SLO, OBJECTIVE, BURNING, MISSED)
+RESTORED = notifications.restored(SLO, OBJECTIVE, START_MS, START_MS + 90_000)
 LOST = notifications.lost(
     Run(job_id="orders.scored", driver_host="node-a", application_id="local-1"), START_MS
 )

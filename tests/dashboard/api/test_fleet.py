@@ -12,8 +12,9 @@ from dashboard.fleet import jobs, snapshots
 from dashboard.models import AuditEntry, Incident, Job, Person, Role, Slo
 from dashboard.store import StoreUnavailable
 from dashboard.store.memory import MemoryStore
+from techniques.slo.objective import as_data, parse
 from tests.dashboard.users import logged_in, person
-from tests.factories import ANNOUNCEMENT, PULSE, START_MS, announcement
+from tests.factories import ANNOUNCEMENT, PULSE, START_MS, announcement, p99_objective
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("memory_store")]
 
@@ -204,66 +205,119 @@ def test_incidents_are_counted(api: Client) -> None:
     assert (shown["open_incidents"], shown["incidents_last_hour"]) == (2, 3)
 
 
+def objective(threshold_ms: float = 200.0) -> dict[str, Any]:
+    return as_data(p99_objective(threshold_ms))
+
+
 def test_an_slo_is_promised_changed_and_taken_back(api: Client) -> None:
     assert api.get(JOB).json()["slo"] is None
-    made = put(api, f"{JOB}/slo", p99_ms=200, reason="the contract with orders", version=0)
-    assert made.json() == {"p99_ms": 200.0, "version": 1}
-    assert api.get(JOB).json()["slo"] == {"p99_ms": 200.0, "version": 1}
-    assert put(api, f"{JOB}/slo", p99_ms=150.5, reason="", version=1).json()["version"] == 2
-    gone = put(api, f"{JOB}/slo", p99_ms=None, reason="not ours", version=2)
-    assert gone.json() == {"p99_ms": None, "version": 0}
+    assert api.get(f"{JOB}/slo").json() == {"objective": None, "version": 0, "reason": ""}
+    wish = {"latency": {"threshold_ms": 200}, "juice": {"threshold": 0.95}, "priority": 10}
+    made = put(api, f"{JOB}/slo", objective=wish, reason="the contract with orders", version=0)
+    # What was left out has its default, and is said.
+    utility = {"shape": "knee", "points": []}
+    latency = {"of": "committed", "statistic": "p99", "threshold_ms": 200.0, "utility": utility}
+    whole = {
+        "latency": latency,
+        "juice": {"threshold": 0.95, "utility": utility},
+        "priority": 10.0,
+    }
+    assert made.json() == {
+        "objective": whole,
+        "version": 1,
+        "reason": "the contract with orders",
+    }
+    assert api.get(f"{JOB}/slo").json() == made.json()
+    shown = api.get(JOB).json()["slo"]
+    assert (shown["objective"], shown["version"], shown["ratio"]) == (whole, 1, None)
+    changed = put(api, f"{JOB}/slo", objective=objective(150.5), reason="", version=1).json()
+    assert (changed["version"], changed["reason"]) == (2, "")
+    gone = put(api, f"{JOB}/slo", objective=None, reason="not ours", version=2)
+    assert gone.json() == {"objective": None, "version": 0, "reason": ""}
     assert api.get(JOB).json()["slo"] is None
-    again = put(api, f"{JOB}/slo", p99_ms=99, reason="", version=0)
+    again = put(api, f"{JOB}/slo", objective=objective(99), reason="", version=0)
     assert again.json()["version"] == 4, "a version that once was must not come back"
     entries = list(AuditEntry.objects.order_by("id"))
+    written = as_data(parse(wish))
     assert [(e.before, e.after) for e in entries] == [
-        ({"p99_ms": None}, {"p99_ms": 200.0}),
-        ({"p99_ms": 200.0}, {"p99_ms": 150.5}),
-        ({"p99_ms": 150.5}, {"p99_ms": None}),
-        ({"p99_ms": None}, {"p99_ms": 99.0}),
+        (None, written),
+        (written, objective(150.5)),
+        (objective(150.5), None),
+        (None, objective(99)),
     ]
     first = entries[0]
     assert (first.who, first.action, first.job) == ("eve", "slo.changed", ANNOUNCEMENT.job_id)
     assert first.reason == "the contract with orders"
 
 
+def test_an_slo_of_the_p99_shows_how_far_it_is_missed(
+    api: Client, memory_store: MemoryStore
+) -> None:
+    memory_store.announce(announcement(heartbeat_ms=now_ms(), pulse=PULSE))
+    put(api, f"{JOB}/slo", objective=objective(10.0), version=0)
+    shown = api.get(JOB).json()["slo"]
+    assert (shown["latency_ms"], shown["juice"]) == (31.753, None)
+    assert shown["ratio"] == pytest.approx(3.1753)
+
+
 @pytest.mark.parametrize("version", [0, 2])
 def test_an_slo_that_changed_meanwhile_is_409_with_the_one_there_is(
     api: Client, version: int
 ) -> None:
-    put(api, f"{JOB}/slo", p99_ms=200, reason="", version=0)
-    response = put(api, f"{JOB}/slo", p99_ms=300, reason="", version=version)
+    put(api, f"{JOB}/slo", objective=objective(200), reason="first", version=0)
+    response = put(api, f"{JOB}/slo", objective=objective(300), reason="", version=version)
     assert response.status_code == 409
-    assert response.json()["current"] == {"p99_ms": 200.0, "version": 1}
-    assert Slo.objects.get().p99_ms == 200
+    assert response.json()["current"] == {
+        "objective": objective(200),
+        "version": 1,
+        "reason": "first",
+    }
+    assert Slo.objects.get().objective == objective(200)
     assert AuditEntry.objects.count() == 1
 
 
 def test_an_slo_put_twice_is_no_second_change(api: Client) -> None:
-    put(api, f"{JOB}/slo", p99_ms=200, reason="", version=0)
-    assert put(api, f"{JOB}/slo", p99_ms=200, reason="", version=1).json()["version"] == 1
+    put(api, f"{JOB}/slo", objective=objective(), reason="", version=0)
+    assert (
+        put(api, f"{JOB}/slo", objective=objective(), reason="", version=1).json()["version"] == 1
+    )
     assert AuditEntry.objects.count() == 1
+
+
+LATENCY = {"threshold_ms": 200}
+RISING = {"shape": "points", "points": [[100, 0.5], [200, 0.6]]}
 
 
 @pytest.mark.parametrize(
     ("body", "field"),
     [
-        ({"p99_ms": 0, "version": 0}, "p99_ms"),
-        ({"p99_ms": -5, "version": 0}, "p99_ms"),
-        ({"p99_ms": 3_600_000.1, "version": 0}, "p99_ms"),
-        ({"p99_ms": "fast", "version": 0}, "p99_ms"),
-        ({"version": 0}, "p99_ms"),
-        ({"p99_ms": 5}, "version"),
-        ({"p99_ms": 5, "version": -1}, "version"),
-        ({"p99_ms": 5, "version": 0, "reason": "x" * 501}, "reason"),
+        ({"objective": {"latency": {"threshold_ms": 0}}}, "objective.latency.threshold_ms"),
+        ({"objective": {"latency": {"threshold_ms": 3_600_001}}}, "objective.latency.threshold_ms"),
+        ({"objective": {"latency": {"threshold_ms": "fast"}}}, "objective.latency.threshold_ms"),
+        ({"objective": {"latency": {}}}, "objective.latency.threshold_ms"),
+        ({"objective": {"latency": {**LATENCY, "of": "read"}}}, "objective.latency.of"),
+        ({"objective": {"latency": {**LATENCY, "p50": 1}}}, "objective.latency.p50"),
+        (
+            {"objective": {"latency": {**LATENCY, "utility": RISING}}},
+            "objective.latency.utility.points",
+        ),
+        ({"objective": {"juice": {"threshold": 1.1}}}, "objective.juice.threshold"),
+        ({"objective": {"latency": LATENCY, "priority": 0}}, "objective.priority"),
+        ({"objective": {"latency": LATENCY, "colour": "red"}}, "objective.colour"),
+        ({"objective": {}}, "objective.latency"),
+        ({"objective": 5}, "objective"),
+        ({}, "objective"),
+        ({"objective": {"latency": LATENCY}, "version": None}, "version"),
+        ({"objective": {"latency": LATENCY}, "version": -1}, "version"),
+        ({"objective": {"latency": LATENCY}, "reason": "x" * 501}, "reason"),
     ],
 )
 def test_an_slo_that_makes_no_sense_is_400_and_names_the_field(
     api: Client, body: dict[str, Any], field: str
 ) -> None:
-    response = put(api, f"{JOB}/slo", **body)
+    response = put(api, f"{JOB}/slo", **{"version": 0, **body})
     assert response.status_code == 400
-    assert response.json()["faults"][0]["field"].startswith(field)
+    assert response.json()["faults"][0]["field"] == field
     assert not Slo.objects.exists()
 
 
@@ -293,7 +347,7 @@ def test_tags_that_make_no_sense_are_400(api: Client, tags: Any) -> None:
 
 
 CHANGES = [
-    ("slo", {"p99_ms": 5, "version": 0, "reason": ""}),
+    ("slo", {"objective": {"latency": {"threshold_ms": 5}}, "version": 0, "reason": ""}),
     ("tags", {"tags": ["a"], "reason": ""}),
 ]
 
@@ -314,5 +368,6 @@ def test_what_is_put_on_an_unknown_job_is_404(api: Client, what: str, body: dict
 
 def test_without_a_login_nothing_is_told_or_changed(client: Client) -> None:
     assert client.get(JOBS).status_code == 401
-    assert put(client, f"{JOB}/slo", p99_ms=5, version=0).status_code == 401
+    assert client.get(f"{JOB}/slo").status_code == 401
+    assert put(client, f"{JOB}/slo", objective=None, version=0).status_code == 401
     assert put(client, f"{JOB}/tags", tags=[]).status_code == 401

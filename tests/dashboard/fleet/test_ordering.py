@@ -25,8 +25,8 @@ def item(job_id: str = "a.b", **changes: Any) -> Item:
     return {**made, **changes}
 
 
-def slo(p99_ms: float) -> dict[str, Any]:
-    return {"p99_ms": p99_ms, "version": 1}
+def slo(ratio: float | None) -> dict[str, Any]:
+    return {"version": 1, "ratio": ratio}
 
 
 def page(
@@ -45,7 +45,7 @@ items = st.builds(
     item,
     job_id=st.from_regex(r"[ab]\.[a-c]{1,3}", fullmatch=True),
     state=st.sampled_from(["running", "stale", "ended", "failed"]),
-    slo=st.none() | st.floats(min_value=0.1, max_value=1e6).map(slo),
+    slo=st.none() | (st.none() | st.floats(min_value=0, max_value=1e6)).map(slo),
     p99_ms=st.none() | st.floats(min_value=0, max_value=1e6),
     open_incidents=st.integers(0, 3),
 )
@@ -61,9 +61,9 @@ def test_the_worst_come_first() -> None:
         item("slow.query", p99_ms=9_000.0),
         item("unknown.query"),
         item("silent.query", state="stale"),
-        item("promise-kept.query", p99_ms=10_000.0, slo=slo(20_000)),
-        item("missed.query", p99_ms=300.0, slo=slo(200)),
-        item("missed-badly.query", p99_ms=30.0, slo=slo(3)),
+        item("promise-kept.query", p99_ms=10_000.0, slo=slo(0.5)),
+        item("missed.query", p99_ms=300.0, slo=slo(1.5)),
+        item("missed-badly.query", p99_ms=30.0, slo=slo(10)),
         item("in-trouble.query", open_incidents=1),
         item("in-more-trouble.query", open_incidents=2),
     ]

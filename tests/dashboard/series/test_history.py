@@ -16,7 +16,7 @@ from collectors.formats.wire import (
 )
 from dashboard.series.history import CORES, RUNNABLE, History, only
 from techniques.view import EVERYTHING, Reads, Resource, ResourceKind, View
-from tests.factories import FULL_FRAME, START_MS, frame
+from tests.factories import FULL_FRAME, START_MS, frame, p99_objective
 
 
 def pause(start_ms: int, end_ms: int) -> Activity:
@@ -179,8 +179,8 @@ def test_only_what_is_read_is_decoded() -> None:
 
 
 def test_a_view_has_the_promise_that_it_is_given() -> None:
-    assert History(10).view(slo_p99_ms=250.0).slo_p99_ms == 250.0
-    assert History(10).view().slo_p99_ms is None
+    assert History(10).view(p99_objective(250.0)).objective == p99_objective(250.0)
+    assert History(10).view().objective is None
 
 
 @given(st.lists(st.tuples(st.integers(1, 5), st.integers(1, 900)), min_size=1, max_size=40))

@@ -18,14 +18,15 @@ from dashboard.detection.rounds import Detection
 from dashboard.fleet import jobs
 from dashboard.models import Incident, Slo
 from dashboard.series.history import LOOKS_BACK_MS
-from dashboard.slo.promised import promised_ms
+from dashboard.slo.current import current
 from dashboard.store import StoreUnavailable
 from dashboard.store.redis import RedisStore
 from dashboard.testing.stack import RedisServer
 from dashboard.worker import loop
 from dashboard.worker.histories import FAILURE_LASTS_MS, Histories, Newest
 from dashboard.worker.job_leases import Leases
-from tests.factories import ACTIVITIES, RUN_ID, START_MS, announcement, frame
+from techniques.slo.objective import as_data
+from tests.factories import ACTIVITIES, RUN_ID, START_MS, announcement, frame, p99_objective
 from tests.techniques.detection import sent
 from tests.techniques.detection.traces import PLANTED, trace
 
@@ -242,21 +243,21 @@ def test_jobs_that_are_not_ours_are_forgotten(world: World) -> None:
 @pytest.mark.django_db(transaction=True)
 def test_a_view_has_the_jobs_promise_and_a_change_within_a_second(world: World) -> None:
     world.announce(HEALTHY)
-    slo = Slo.objects.create(job_id=HEALTHY, p99_ms=250.0)
-    world.histories = Histories(promises_ms=promised_ms)
+    slo = Slo.objects.create(job_id=HEALTHY, objective=as_data(p99_objective(250.0)))
+    world.histories = Histories(objectives=current)
     world.send(HEALTHY, frame(0, (10,)))
     world.read(HEALTHY)
     view = world.histories.view(HEALTHY)
     assert view is not None
-    assert view.slo_p99_ms == 250.0
+    assert view.objective == p99_objective(250.0)
 
-    slo.p99_ms = None
+    slo.objective = None
     slo.save()
     world.send(HEALTHY, frame(20, (10,)))
     world.read(HEALTHY, now_ms=NOW_MS + 1_000)
     view = world.histories.view(HEALTHY)
     assert view is not None
-    assert view.slo_p99_ms is None
+    assert view.objective is None
 
 
 def test_a_worker_keeps_its_connection_from_round_to_round(world: World) -> None:

@@ -357,3 +357,29 @@ def test_ds2_needs_one_step_where_henge_needs_several() -> None:
         steps[sizing] = len(cluster.actions)
 
     assert steps == {Sizing.HENGE: 5, Sizing.DS2: 1}
+
+
+def test_of_two_congested_operators_the_one_that_is_busier_is_given_what_room_there_is() -> None:
+    capacities: dict[str, float | None] = {"first": 0.5, "second": 0.8}
+    cluster = Cluster(
+        {"a": Model({"first": 9, "second": 9}, {"first": 3, "second": 3}, capacities=capacities)},
+        size=10,
+    )
+    cluster.round()
+
+    assert cluster.actions[0].asked == {"a": {"second": 7}}
+
+
+def test_a_reduction_that_leads_nowhere_is_reverted_in_the_end() -> None:
+    # What is cut misses its SLO then, and cannot be given back.
+    cluster = Cluster(
+        {"a": short_of(20, best=0.09), "fat": fine(has=60)}, size=63, machines=CROWDED
+    )
+    cluster.jobs["fat"].capacities["score"] = 0.2
+    cluster.jobs["fat"].needs["score"] = 55
+    best = cluster.utility
+    cluster.until(State.CONVERGED)
+
+    assert cluster.kinds[0] is Kind.REDUCTION
+    assert cluster.kinds[-1] is Kind.REVERSION
+    assert cluster.utility == pytest.approx(best)

@@ -58,7 +58,7 @@ export class JobRow {
     setText(this.word, job.state);
     this.state.title = run?.end_reason ?? "";
     this.#showLatency(job);
-    this.spark.update(job.p99_recent, slo?.p99_ms ?? null, `p99 of the last 15 minutes, now ${text(duration(job.p99_ms))}`);
+    this.spark.update(job.p99_recent, p99Target(slo), `p99 of the last 15 minutes, now ${text(duration(job.p99_ms))}`);
     setText(this.backlog, Number.isFinite(job.backlog_rows) ? `${text(count(job.backlog_rows))} rows` : NOTHING);
     this.#showIncidents(job);
     this.#showTags(job.tags ?? []);
@@ -77,7 +77,7 @@ export class JobRow {
     const ratio = sloRatio(job);
     const batch = job.p99_source === "batch" ? " by batch" : "";
     setText(this.p99, `${text(duration(job.p99_ms))}${Number.isFinite(job.p99_ms) ? batch : ""}`);
-    setText(this.against, job.slo ? `of ${text(duration(job.slo.p99_ms))}` : "");
+    setText(this.against, job.slo ? `of ${targetOf(job.slo)}` : "");
     this.node.classList.toggle("violated", violates(job));
     this.bar.hidden = ratio === null || isOver(job);
     // The mark in the middle is the SLO, the end of the bar twice that.
@@ -129,6 +129,16 @@ export class JobRow {
       ),
     );
   }
+}
+
+// The line of the p99 drawn: other statistics have another height.
+function p99Target(slo) {
+  const { latency } = slo?.objective ?? {};
+  return latency?.statistic === "p99" ? latency.threshold_ms : null;
+}
+
+function targetOf({ objective: { latency, juice } }) {
+  return latency ? text(duration(latency.threshold_ms)) : `${Math.round(juice.threshold * 1000) / 10} % of the input`;
 }
 
 // The label is what a card shows in place of the column's head.

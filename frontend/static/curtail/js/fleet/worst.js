@@ -6,9 +6,9 @@ export function isOver({ state }) {
   return OVER.includes(state);
 }
 
-/** p99 as a multiple of its objective, or null without the one or the other. */
-export function sloRatio({ p99_ms, slo }) {
-  return slo?.p99_ms > 0 && Number.isFinite(p99_ms) ? p99_ms / slo.p99_ms : null;
+/** How many times the SLO is missed, at most 1 if it is met; null without one or while nothing is measured. */
+export function sloRatio({ slo }) {
+  return slo?.ratio ?? null;
 }
 
 /** Whether the SLO is violated now. A silent job violates none: its last numbers are old. */
