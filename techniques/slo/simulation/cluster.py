@@ -77,15 +77,14 @@ class Job:
 
 @dataclass(frozen=True)
 class OperatorSeen:
-    """What an operator did in a time, in tuples. `sent_to` is what each parent sent, to all its
-    children together, `arrived_of` how much of that came here. `execute_ms` is the
-    mean time that one took, waits for a core included, NaN where none was executed; `busiest` the
-    share of the time in which its busiest thread executed. `waiting` is its backlog at the end."""
+    """What an operator did in a time, in tuples. `arrived_of` has what came from each parent.
+    `execute_ms` is the mean time that a tuple took, waits for a core included, NaN where none was
+    executed; `busiest` the share of the time in which its busiest thread executed. `waiting` is its
+    backlog at the end."""
 
     threads: int
     arrived: float
     executed: float
-    sent_to: Mapping[str, float]
     arrived_of: Mapping[str, float]
     execute_ms: float
     busiest: float
@@ -311,7 +310,6 @@ class Cluster:
                 threads=int(threads),
                 arrived=came,
                 executed=did,
-                sent_to={it: sent[above] for it, above, _ in parents},
                 arrived_of={it: sent[above] * part for it, above, part in parents},
                 execute_ms=took_ms,
                 busiest=most,
