@@ -10,7 +10,7 @@ from benchmarks import slo
 from dashboard.cli.bench import summaries
 from dashboard.cli.root import ROOT
 from techniques.slo.memory import Kind
-from techniques.slo.simulation.run import ROUND_S, Arm, Outcome, Taken
+from techniques.slo.simulation.run import PARAMETERS, ROUND_S, Arm, Outcome, Taken
 from techniques.slo.simulation.workloads import Workload
 
 
@@ -32,7 +32,7 @@ def simulated(workload: Workload, arm: Arm, seed: int) -> Outcome:
     """A run without a cluster: half of the utility, and one action under the state machine."""
     rounds = round(workload.seconds / ROUND_S)
     most = np.array([job.objective.priority for job in workload.jobs])
-    acts = arm in (Arm.HENGE, Arm.DS2)
+    acts = arm in PARAMETERS
     return Outcome(
         jobs=tuple(job.name for job in workload.jobs),
         ends_s=(np.arange(rounds) + 1) * ROUND_S,
@@ -64,10 +64,10 @@ def test_a_run_has_the_promised_keys_and_is_json(result: dict[str, Any]) -> None
     for key in promised:
         assert read[f"{key}_low"] <= read[key] <= read[f"{key}_high"]
     assert (read["utility_at_40"], read["ds2_steps_to_converge"]) == (0.5, 1)
-    assert set(read["cases"]["spike"]) == set(Arm)
+    assert set(read["cases"]["spike"]) == set(slo.FOUR)
     assert [point["share"] for point in read["cost_curve"]] == [0.2, 0.4, 0.6, 0.8, 1.0, 0.4]
 
 
 def test_the_table_has_a_line_for_each_workload_and_arm(result: dict[str, Any]) -> None:
     lines = slo.table(result).splitlines()
-    assert sum(line.startswith("diurnal ") for line in lines) == len(Arm)
+    assert sum(line.startswith("diurnal ") for line in lines) == len(slo.FOUR)

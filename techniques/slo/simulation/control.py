@@ -13,7 +13,7 @@ from techniques.slo.machine import step
 from techniques.slo.memory import Memory
 from techniques.slo.objective import meets
 from techniques.slo.observation import Observation
-from techniques.slo.parameters import Parameters, Sizing
+from techniques.slo.parameters import Parameters
 from techniques.slo.simulation.cluster import Job, JobSeen, Machines, OperatorSeen, Seen
 from techniques.slo.states import State
 
@@ -21,10 +21,10 @@ from techniques.slo.states import State
 class Control:
     """Mutable: remembers what the state machine gives it to remember."""
 
-    def __init__(self, machines: Machines, jobs: Mapping[str, Job], sizing: Sizing) -> None:
+    def __init__(self, machines: Machines, jobs: Mapping[str, Job], parameters: Parameters) -> None:
         self._machines = machines
         self._jobs = jobs
-        self._parameters = Parameters(sizing=sizing)
+        self._parameters = parameters
         self._memory = Memory()
 
     @property

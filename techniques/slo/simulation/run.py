@@ -1,9 +1,10 @@
-"""A workload on the simulated cluster, under one of four ways to give its jobs threads.
+"""A workload on the simulated cluster, under one of several ways to give its jobs threads.
 
 - `default`: each operator keeps the threads that it starts with;
 - `manual`: a person configured each job to meet its SLO at the median load, and nothing changes;
 - `henge`, `ds2`: the state machine acts, with one or the other rule for the size of its steps. Jobs
-  start as by default, and it is held back for the first 900 s as in the paper.
+  start as by default, and it is held back for the first 900 s as in the paper;
+- `henge_tolerant`: as `henge`, but a total utility that is smaller by at most 5 % has not fallen.
 """
 
 from collections.abc import Mapping
@@ -13,7 +14,7 @@ from enum import StrEnum
 import numpy as np
 
 from techniques.slo.memory import Kind
-from techniques.slo.parameters import Sizing
+from techniques.slo.parameters import Parameters, Sizing
 from techniques.slo.simulation.cluster import TICK_S, Cluster, Floats, Job
 from techniques.slo.simulation.control import Control
 from techniques.slo.simulation.juices import Juices
@@ -29,9 +30,14 @@ class Arm(StrEnum):
     MANUAL = "manual"
     HENGE = "henge"
     DS2 = "ds2"
+    TOLERANT = "henge_tolerant"
 
 
-SIZINGS: Mapping[Arm, Sizing] = {Arm.HENGE: Sizing.HENGE, Arm.DS2: Sizing.DS2}
+PARAMETERS: Mapping[Arm, Parameters] = {
+    Arm.HENGE: Parameters(),
+    Arm.DS2: Parameters(sizing=Sizing.DS2),
+    Arm.TOLERANT: Parameters(tolerance=0.05),
+}
 
 
 @dataclass(frozen=True)
@@ -68,7 +74,8 @@ def simulate(workload: Workload, arm: Arm, seed: int) -> Outcome:
     by_name = {job.name: job for job in jobs}
     rng = np.random.default_rng(seed)
     cluster = Cluster(workload.machines, jobs, rng)
-    control = Control(workload.machines, by_name, SIZINGS[arm]) if arm in SIZINGS else None
+    parameters = PARAMETERS.get(arm)
+    control = parameters and Control(workload.machines, by_name, parameters)
     juices = Juices(by_name)
     rounds = round(workload.seconds / ROUND_S)
     utilities = np.full((rounds, len(jobs)), np.nan)
