@@ -35,7 +35,7 @@ def figure(view: View, decision: Decision | None) -> Figure:
     return Figure(
         kind=FigureKind.GRID,
         title="State partitions by executor",
-        x=Axis("state partition"),
+        x=Axis("partition"),
         y=Axis("time of its tasks in a batch", "ms"),
         note=_note(len(shown), len(at), len(grid.shifts)),
         grid=grid if shown else None,

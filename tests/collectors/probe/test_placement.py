@@ -123,7 +123,7 @@ def test_a_spark_without_the_coordinators_messages_is_left_alone_with_the_reason
             spark.sparkContext._jsc.sc(),
             query.id,
             query.runId,
-            messages,  # type: ignore[union-attr]
+            messages,
         )
         run.wish(jvm.scala.Predef.Map().empty().updated(0, "7"))
 
