@@ -13,7 +13,7 @@ from redis import Redis
 
 from collectors.formats import control, keys
 from collectors.formats.asked import Applied, Asked
-from collectors.formats.control import Control, Wanted
+from collectors.formats.control import Control, Value, Wanted
 from collectors.formats.wire import decode
 from dashboard.cli import programs
 from dashboard.cli.child import Program
@@ -25,7 +25,7 @@ from tests.cluster import moved_job as job
 from tests.cluster.moved_queries import QUERIES
 from tests.waiting import until
 
-TECHNIQUE = "placed"
+TECHNIQUE, SIZING = "placed", "sized"
 # The longest there is. On a busy machine a test may take longer, so it is renewed.
 LEASE_MS = 120_000
 RENEW_S = 20
@@ -50,7 +50,7 @@ class Watched:
     def start(self) -> Running:
         conf = {
             **self._cluster.spark_options,
-            "spark.curtail.techniques": "tests.techniques.placed",
+            "spark.curtail.techniques": f"tests.techniques.{TECHNIQUE},tests.techniques.{SIZING}",
             # Executors start in folders of their own.
             "spark.executorEnv.PYTHONPATH": str(ROOT),
         }
@@ -83,7 +83,11 @@ class Watched:
         return self._pids()[executor_id]
 
     def has_executors(self) -> bool:
-        return bool(self._cluster.executors())
+        return bool(self.executors_now())
+
+    def executors_now(self) -> dict[str, int]:
+        """The pids of the executors that there are, on however many hosts."""
+        return self._cluster.executors()
 
     def _pids(self) -> dict[str, int]:
         def seen_twice() -> dict[str, int]:
@@ -102,11 +106,27 @@ class Watched:
 
     def ask(self, name: str, places: Places | None, lease_ms: int = LEASE_MS) -> None:
         """Writes the control document as the server does; None withdraws what was asked."""
+        if places is None:
+            self._ask(name)
+        else:
+            settings = {"places": {str(partition): to for partition, to in places.items()}}
+            self._ask(name, TECHNIQUE, settings, lease_ms)
+
+    def ask_for_executors(self, name: str, executors: int) -> None:
+        """As the SLO of one of the queries may, for all of the application."""
+        self._ask(name, SIZING, {"executors": executors})
+
+    def _ask(
+        self,
+        name: str,
+        technique: str = "",
+        settings: dict[str, Value] | None = None,
+        lease_ms: int = LEASE_MS,
+    ) -> None:
         self._versions[name] += 1
         version, wanted = self._versions[name], {}
-        if places is not None:
-            settings = {"places": {str(partition): to for partition, to in places.items()}}
-            wanted = {TECHNIQUE: Wanted("act", version, lease_ms, settings)}
+        if settings is not None:
+            wanted = {technique: Wanted("act", version, lease_ms, settings)}
         self._documents[name] = Control(version, 0, wanted)
         self._write(name)
 

@@ -129,6 +129,26 @@ def test_an_executor_killed_in_the_middle_of_a_move_ends_nothing(
     moved.until(lambda: all_are(moved, State.APPLIED))
 
 
+def test_executors_are_taken_away_and_given_back_while_the_queries_run(moved: Watched) -> None:
+    ask_all(moved, dict.fromkeys(range(job.PARTITIONS), sorted(moved.executors())[-1]))
+    moved.until(lambda: all_are(moved, State.APPLIED))
+    for name in QUERIES:
+        moved.ask(name, None)
+    name = next(iter(QUERIES))
+    for executors in (HOSTS - 1, HOSTS):
+        moved.ask_for_executors(name, executors)
+        moved.until(lambda executors=executors: len(moved.executors_now()) == executors)
+        moved.until(lambda: (answer := moved.answer(name)) and answer.state == State.APPLIED)
+        moved.run_on(1)
+
+    moved.ask_for_executors(name, 100)
+    moved.until(lambda: (answer := moved.answer(name)) and answer.state == State.REFUSED)
+    answer = moved.answer(name)
+    assert answer is not None
+    assert f"at most {HOSTS + 4} executors, not 100" in answer.because
+    moved.ask(name, None)
+
+
 def test_a_driver_that_is_killed_goes_on_from_its_checkpoint(moved: Watched) -> None:
     ask_all(moved, dict.fromkeys(range(job.PARTITIONS), sorted(moved.executors())[0]))
     moved.run_on(1)
