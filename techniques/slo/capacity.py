@@ -2,11 +2,11 @@
 
     capacity = executed · mean execute latency / time
 
-An instance of a pool says for how long it worked, which is the same product. An operator's capacity
-is that of its busiest instance, on whatever host. Spark's stages have no instances of their own: all
-of a query's stages work in the slots of its executors, so what can be given to them are executors,
-and a share of the slots that several queries of one application want. There, capacity is the time
-of the query's tasks over the time of the slots.
+An instance of a pool says for how long it worked, which is the same product. An operator's
+capacity is that of its busiest instance, on whatever host. Spark's stages have no instances of
+their own: all of a query's stages work in the slots of its executors, so what can be given to them
+are executors, and a share of the slots that several queries of one application want. There,
+capacity is the time of the query's tasks over the time of the slots.
 """
 
 from collections.abc import Iterable, Mapping

@@ -35,7 +35,8 @@ class Allowed:
 
 
 def operators(view: View, allowed: Allowed, wishes: Parallelisms) -> dict[str, Operator]:
-    """What the job has of each, and how busy that is."""
+    """What the job has of each, and how busy that is. A job with pools gets instances and no share:
+    most applications have no fair scheduler, and would refuse both together."""
     found: dict[str, Operator] = {}
     if allowed.pools and (of_pools := pool_operators(view)):
         told = graph(view)
@@ -47,7 +48,7 @@ def operators(view: View, allowed: Allowed, wishes: Parallelisms) -> dict[str, O
         found.update({POOL + each.name: _of_pool(each, told) for each in of_pools})
     if (there := slots(view)) is None:
         return found
-    if allowed.share:
+    if allowed.share and not found:
         # Spark does not tell weights: it is what was asked, or the default.
         found[SHARE] = Operator(
             wishes.get(SHARE, 1), high=MOST_SHARE, units=0, capacity=_wanted(there)
