@@ -61,7 +61,7 @@ def test_a_cluster_shows_its_utility_its_actions_and_its_jobs(cluster: Cluster, 
     cluster.start()
     expect(page.locator("[data-state-line]")).to_contain_text("Waiting for utilities to settle")
     expect(page.locator("[data-facts]")).to_have_text(
-        "Utility439 of\u00a0450 (97.5\u00a0%)SLOs met8 of\u00a09ModeactSize24"
+        "Utility439 of\u00a0450 (97.5\u00a0%)SLOs met8 of\u00a09ModeactSize24\u00a0units"
     )
 
     # The total against its maximum, a line per job, and dots for actions, which are no lines.
@@ -107,7 +107,7 @@ def test_a_cluster_shows_its_utility_its_actions_and_its_jobs(cluster: Cluster, 
     dialog.get_by_label("Reason").fill("two more hosts")
     dialog.get_by_role("button", name="Save").click()
     expect(dialog).to_be_hidden()
-    expect(page.locator("[data-facts]")).to_contain_text("Size32")
+    expect(page.locator("[data-facts]")).to_contain_text("Size32\u00a0units")
     assert cluster.changes[-1] == (
         "PUT",
         "/clusters/prod",
@@ -228,12 +228,12 @@ def test_a_tag_and_an_slo_make_a_cluster_on_a_real_server(served: Stack, page: P
     )
     expect(page.locator("[data-state-line]")).to_contain_text("Off")
     page.get_by_role("button", name="Change the size").click()
-    page.get_by_label("Size", exact=True).fill("100001")
+    page.get_by_label("Size, in units").fill("100001")
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_role("alert").filter(has_text="size")).to_be_visible()
-    page.get_by_label("Size", exact=True).fill("16")
+    page.get_by_label("Size, in units").fill("16")
     page.get_by_role("button", name="Save").click()
-    expect(page.locator("[data-facts]")).to_contain_text("Size16")
+    expect(page.locator("[data-facts]")).to_contain_text("Size16\u00a0units")
     assert errors == []
 
 

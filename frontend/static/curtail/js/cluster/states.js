@@ -26,5 +26,5 @@ export function stateWords({ state, mode, since_ms: sinceMs, now_ms: nowMs }) {
 }
 
 export function sizeWords(size) {
-  return size === null || size === undefined ? "not set" : String(size);
+  return size === null || size === undefined ? "not set" : `${size}\u00a0units`;
 }
