@@ -12,6 +12,7 @@ from redis import Redis
 from collectors.formats import keys
 from collectors.formats.announcement import to_hash
 from dashboard.testing.stack import Stack
+from techniques.slo.states import State
 from tests.factories import announcement
 from tests.frontend import clusters
 from tests.frontend.modules import run
@@ -61,7 +62,7 @@ def test_a_cluster_shows_its_utility_its_actions_and_its_jobs(cluster: Cluster, 
     cluster.start()
     expect(page.locator("[data-state-line]")).to_contain_text("Waiting for utilities to settle")
     expect(page.locator("[data-facts]")).to_have_text(
-        "Utility439 of\u00a0450 (97.5\u00a0%)SLOs met8 of\u00a09ModeactSize24"
+        "Utility439 of\u00a0450 (97.5\u00a0%)SLOs met8 of\u00a09ModeactSize24\u00a0units"
     )
 
     # The total against its maximum, a line per job, and dots for actions, which are no lines.
@@ -107,7 +108,7 @@ def test_a_cluster_shows_its_utility_its_actions_and_its_jobs(cluster: Cluster, 
     dialog.get_by_label("Reason").fill("two more hosts")
     dialog.get_by_role("button", name="Save").click()
     expect(dialog).to_be_hidden()
-    expect(page.locator("[data-facts]")).to_contain_text("Size32")
+    expect(page.locator("[data-facts]")).to_contain_text("Size32\u00a0units")
     assert cluster.changes[-1] == (
         "PUT",
         "/clusters/prod",
@@ -130,7 +131,9 @@ def test_advice_is_told_as_what_would_be_done_and_a_viewer_sets_no_size(
     cluster.changes_of = {"mode": "advise", "actions": clusters.actions(now_ms())[:1]}
     cluster.start("viewer")
     expect(page.get_by_role("heading", name="What it would do")).to_be_visible()
+    expect(page.locator("[data-state-line]")).to_contain_text("Advising nothing is changed; the")
     expect(page.locator("[data-actions] > li[data-advised]")).to_have_count(1)
+    expect(page.locator("[data-job-rows]")).not_to_contain_text("black-listed")
     expect(page.locator(".mark")).to_have_attribute(
         "title",
         re.compile(r"^Advised: Reconfiguration, [\d:]{8} CES?T: page-load.t1 misses its SLO"),
@@ -228,12 +231,12 @@ def test_a_tag_and_an_slo_make_a_cluster_on_a_real_server(served: Stack, page: P
     )
     expect(page.locator("[data-state-line]")).to_contain_text("Off")
     page.get_by_role("button", name="Change the size").click()
-    page.get_by_label("Size", exact=True).fill("100001")
+    page.get_by_label("Size, in units").fill("100001")
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_role("alert").filter(has_text="size")).to_be_visible()
-    page.get_by_label("Size", exact=True).fill("16")
+    page.get_by_label("Size, in units").fill("16")
     page.get_by_role("button", name="Save").click()
-    expect(page.locator("[data-facts]")).to_contain_text("Size16")
+    expect(page.locator("[data-facts]")).to_contain_text("Size16\u00a0units")
     assert errors == []
 
 
@@ -249,3 +252,36 @@ def test_a_cluster_that_cannot_be_asked_does_not_look_as_if_it_were_of_now(
     page.get_by_label("Span").select_option("1 h")
     expect(page.get_by_role("alert")).to_be_hidden()
     expect(page.locator("main")).not_to_have_class("wide outdated")
+
+
+@pytest.mark.parametrize(
+    ("mode", "state", "met", "expected"),
+    [
+        ("act", "converged", True, ["Converged", "all SLOs are met · for 2 min", "good"]),
+        (
+            "act",
+            "converged",
+            False,
+            ["Converged", "nothing more would help now · for 2 min", "good"],
+        ),
+        ("act", "blind", None, ["Waiting for data", "of some job there is none", "warn"]),
+        ("act", None, None, ["–", "nothing is known of it yet", "quiet"]),
+        ("act", "a state of tomorrow", None, ["–", "nothing is known of it yet", "quiet"]),
+        ("advise", "watching", True, ["Advising", "nothing is changed; all SLOs are met", "quiet"]),
+        ("advise", "blind", None, ["Advising", "nothing is changed; of some job", "quiet"]),
+        ("off", None, None, ["Off", "the technique is switched on for none", "quiet"]),
+    ],
+)
+def test_a_state_is_said_with_what_it_means(
+    blank: Page, mode: str, state: str | None, met: bool | None, expected: list[str]
+) -> None:
+    jobs = [{"objective": {}, "met": met}, {"objective": None, "met": None}]
+    given = {"mode": mode, "state": state, "jobs": jobs, "since_ms": 60_000, "now_ms": 180_000}
+    said = run(blank, "cluster/states", "return m.stateWords(given)", given)
+    assert (said["word"], said["tone"]) == (expected[0], expected[2])
+    assert said["detail"].replace("\u00a0", " ").startswith(expected[1])
+
+
+def test_every_state_of_the_machine_has_its_words(blank: Page) -> None:
+    body = "return given.filter((state) => m.stateName(state, 'act') === '–')"
+    assert run(blank, "cluster/states", body, [str(each) for each in State]) == []

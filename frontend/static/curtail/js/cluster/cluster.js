@@ -63,7 +63,7 @@ function show() {
   setText(part("state-detail"), detail);
   showFacts();
   showActions();
-  part("job-rows").replaceChildren(...byPriority().map((job) => jobRow(job, { zone: chosenZone(), nowMs: cluster.now_ms })));
+  part("job-rows").replaceChildren(...byPriority().map((job) => jobRow(job, { zone: chosenZone(), nowMs: cluster.now_ms, mode: cluster.mode })));
   draw();
 }
 
@@ -89,7 +89,7 @@ function showActions() {
   list.replaceChildren(...shown.map((action) => actionRow(action, { zone: chosenZone(), nowMs: cluster.now_ms, chosen, onChoose: choose })));
   if (focused) list.querySelector(`[data-of="${CSS.escape(focused)}"] button`)?.focus();
   part("actions-none").hidden = actions.length > 0;
-  setText(part("actions-none"), "None in this time.");
+  setText(part("actions-none"), "Nothing in this time.");
   part("actions-more").hidden = shown.length === newest.length;
 }
 

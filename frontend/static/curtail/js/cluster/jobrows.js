@@ -7,7 +7,7 @@ import { hourMinute, zoneName } from "../core/times.js";
 import { objectiveWords } from "../slo/objective.js";
 import { burnWords, juiceNow, latencyNow, metWord, utilityWords } from "../slo/standing.js";
 
-export function jobRow(job, { zone, nowMs }) {
+export function jobRow(job, { zone, nowMs, mode }) {
   const { objective } = job;
   return element(
     "tr",
@@ -15,7 +15,8 @@ export function jobRow(job, { zone, nowMs }) {
     element("th", { scope: "row" }, element("a", { href: jobUrl(job.id) }, job.id)),
     cell("SLO", "slo-cell", objective ? objectiveWords(objective) : element("span", { class: "muted" }, "none: left alone")),
     ...(objective ? standing(job) : [cell("", ""), cell("", ""), cell("", "")]),
-    cell("", "blacklist", blacklisted(job, zone, nowMs)),
+    // Advice leaves nobody out: it only says that it has nothing for a job.
+    cell("", "blacklist", mode === "act" ? blacklisted(job, zone, nowMs) : ""),
   );
 }
 
