@@ -13,7 +13,17 @@ from techniques.schema import Settings
 # What the probe can move (`collectors/probe`): the names of its levers.
 STATE_STORES, POOL, SPARK_CONF, ECHO = "state-stores", "pool", "spark-conf", "echo"
 STATE_PLACEMENT, TASK_COPIES = "state-placement", "task-copies"
-LEVERS = (ECHO, STATE_STORES, POOL, SPARK_CONF, STATE_PLACEMENT, TASK_COPIES)
+FAIR_SHARE, EXECUTOR_TOTAL = "fair-share", "executors"
+LEVERS = (
+    ECHO,
+    STATE_STORES,
+    POOL,
+    SPARK_CONF,
+    STATE_PLACEMENT,
+    TASK_COPIES,
+    FAIR_SHARE,
+    EXECUTOR_TOTAL,
+)
 
 
 class Place(StrEnum):
@@ -58,8 +68,17 @@ SPECULATION = Claim("speculation", of_application=True)
 COPIES = Claim("copies of tasks")
 
 
+# A technique that sizes what a job gets.
+SHARE = Claim("share in the fair scheduler")
+EXECUTOR_COUNT = Claim("number of executors", of_application=True)
+
+
 def dispatch(host: str, name: str) -> Claim:
     return Claim(f"dispatch of pool {name} on {host}", of_application=True)
+
+
+def size(host: str, name: str) -> Claim:
+    return Claim(f"instances of pool {name} on {host}", of_application=True)
 
 
 @dataclass(frozen=True)

@@ -15,12 +15,17 @@ class Plugin extends SparkPlugin {
 
 private object Plugin {
   /** All levers of this probe. Those that need the context act in the driver only, which has it. */
-  def levers(): Seq[Lever] = Seq(
-    Echo,
-    new StateStoreLever,
-    new ConfLever(() => Driver.context),
-    new CopyLever(() => Driver.context),
-    new PlacementLever(() => Driver.context))
+  def levers(): Seq[Lever] = {
+    val placement = new PlacementLever(() => Driver.context)
+    Seq(
+      Echo,
+      new StateStoreLever,
+      new ConfLever(() => Driver.context),
+      new CopyLever(() => Driver.context),
+      placement,
+      new ShareLever(() => Driver.context),
+      new ExecutorsLever(() => Driver.context, placement))
+  }
 }
 
 private class Driver extends DriverPlugin {

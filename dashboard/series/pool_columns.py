@@ -14,8 +14,8 @@ REPLAYS = {int(each): each.name.lower() for each in Replay}
 
 
 def columns(frames: Sequence[Frame]) -> list[dict[str, Any]]:
-    """One dict per pool and host. Its instances are those of its last window; a pool restarted with
-    more instances has no values for the new ones before that."""
+    """One dict per pool and host. Its instances are those of its last window; those that came since
+    have no values before that, and of those that went nothing is said."""
     rows: list[dict[Key, PoolSample]] = [
         {(pool.name, pool.host): pool for pool in frame.pools} for frame in frames
     ]
@@ -24,6 +24,8 @@ def columns(frames: Sequence[Frame]) -> list[dict[str, Any]]:
 
 
 def _pool(last: PoolSample, rows: Sequence[PoolSample | None]) -> dict[str, Any]:
+    # By name: where an operator of a chain has fewer instances, those after it have other places.
+    by_name = _by_name(rows)
     return {
         "name": last.name,
         "host": last.host,
@@ -40,14 +42,31 @@ def _pool(last: PoolSample, rows: Sequence[PoolSample | None]) -> dict[str, Any]
         "replayed": [row.replayed if row else None for row in rows],
         "won": [row.replays_won if row else None for row in rows],
         "shared_queued": [sum(row.shared_queued) if row else None for row in rows],
-        "instances": [_instance(last, number, rows) for number in range(len(last.instances))],
+        "instances": [_instance(last, number, by_name) for number in range(len(last.instances))],
     }
 
 
-def _instance(last: PoolSample, number: int, rows: Sequence[PoolSample | None]) -> dict[str, Any]:
-    own = [row.instances[number] if row and number < len(row.instances) else None for row in rows]
+def _by_name(rows: Sequence[PoolSample | None]) -> list[dict[str, InstanceSample]]:
+    named: dict[tuple[object, ...], list[str]] = {}
+    found: list[dict[str, InstanceSample]] = []
+    for row in rows:
+        if row is None:
+            found.append({})
+            continue
+        shape = row.operators, *[each.operator for each in row.instances]
+        if shape not in named:
+            named[shape] = [row.instance_name(number) for number in range(len(row.instances))]
+        found.append(dict(zip(named[shape], row.instances, strict=True)))
+    return found
+
+
+def _instance(
+    last: PoolSample, number: int, by_name: Sequence[dict[str, InstanceSample]]
+) -> dict[str, Any]:
+    name = last.instance_name(number)
+    own = [row.get(name) for row in by_name]
     return {
-        "name": last.instance_name(number),
+        "name": name,
         "operator": last.operators[last.instances[number].operator],
         "state": last.instances[number].state.name.lower(),
         "queued": [each.queued if each else None for each in own],

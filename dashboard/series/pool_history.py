@@ -92,6 +92,8 @@ class PoolHistory:
         def last(metric: str, instance: str = "") -> Floats:
             return self._tracks.last((*place, instance, metric), windows)
 
+        # One that left is no instance any more, whatever it did before.
+        there = set(self._names_of(kept.newest))
         return Pool(
             name=kept.newest.name,
             host=kept.newest.host,
@@ -109,6 +111,7 @@ class PoolHistory:
                     signal=last("signal", name),
                 )
                 for name, (operator, held) in kept.latencies.items()
+                if name in there
             ),
             sent=Sent(*kept.sent.columns()),
             timeout_ms=last("timeout_ms"),

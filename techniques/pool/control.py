@@ -1,4 +1,4 @@
-"""Finds the running pools of this host and changes their policy."""
+"""Finds the running pools of this host, changes their policy and their instances."""
 
 import os
 from dataclasses import dataclass
@@ -31,6 +31,17 @@ class RunningPool:
         page = self.page()
         try:
             return page.steer(number, **{each.name: each.default for each in SETTINGS} | settings)
+        finally:
+            page.close()
+
+    def resize(self, operator: str, instances: int) -> None:
+        """Asks for so many instances of an operator; they come and go while chunks flow."""
+        page = self.page()
+        try:
+            names = [page.operator_name(each) for each in range(page.operators)]
+            if operator not in names:
+                raise ValueError(f"no operator {operator!r}; there are {', '.join(names)}")
+            page.resize(names.index(operator), instances)
         finally:
             page.close()
 

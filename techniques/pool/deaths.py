@@ -21,9 +21,9 @@ class InstancesDied(Exception):
     """A chunk kills each instance that works on it; endless retries would hang the job silently."""
 
 
-def lives(page: Page) -> list[int]:
-    """Returns the incarnation of each instance."""
-    return [page.incarnation(one) for one in range(page.instances)]
+def last_deaths(page: Page) -> list[int]:
+    """Returns the last incarnation of each instance that may have died with a chunk."""
+    return [page.words[page.instance(one, InstanceWord.DIED)] for one in range(page.instances)]
 
 
 def blame(page: Page, slot: int, kept: Mapping[int, Kept], died: Sequence[int]) -> None:
@@ -41,7 +41,7 @@ def blame(page: Page, slot: int, kept: Mapping[int, Kept], died: Sequence[int]) 
 
 
 def lost(
-    page: Page, kept: Mapping[int, Kept], died: Sequence[int], incarnations: Sequence[int]
+    page: Page, kept: Mapping[int, Kept], died: Sequence[int], deaths: Sequence[int]
 ) -> list[int]:
     """Returns the chunks to send again, because nobody may have them any more."""
     # We do not know which operator of the chain has a chunk now. So if an instance of a later
@@ -54,7 +54,7 @@ def lost(
         return (
             given is not None
             and given.instance != SHARED
-            and incarnations[given.instance] == given.incarnation
+            and given.incarnation > deaths[given.instance]
         )
 
     found: list[int] = []

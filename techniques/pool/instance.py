@@ -33,7 +33,7 @@ from techniques.pool.host.meeting_place import (
 from techniques.pool.messages import Parcel, opened
 from techniques.pool.osrbuffer.errors import NotARing
 from techniques.pool.osrbuffer.ring import Ring
-from techniques.pool.page import READY, Page
+from techniques.pool.page import FINISHES, READY, SERVES, Page
 from techniques.pool.page_words import InstanceWord
 from techniques.pool.plan import INSTANCE_VARIABLE, Operator, Plan
 from techniques.pool.policies import SHARED, number_of
@@ -41,7 +41,7 @@ from techniques.pool.shared_queue import SharedQueue
 from techniques.pool.signals import may_send
 
 PR_SET_PDEATHSIG = 1
-NOT_LOADED = 3
+NOT_LOADED, DONE = 3, 4
 PARKED_S = 0.002
 # How soon an idle instance notes a new control word.
 IDLE_S = 0.1
@@ -67,7 +67,7 @@ def run(where: str, plan: Plan, page: Page, number: int) -> int:
         start_failure_path(where, number).write_text(traceback.format_exc())
         return NOT_LOADED
     Instance(where, plan, page, number, position, operator).serve()
-    return 0
+    return DONE
 
 
 class Instance:
@@ -85,16 +85,21 @@ class Instance:
         weights_at = page.weights_of_instance(number)
         self._next = None if last else Dispatcher(page, where, position + 1, weights_at)
         self._shared = SharedQueue(shared_path(where, position))
+        self._serves = True
+        self._finishes = False
         self._shares = False
         self._results: dict[tuple[int, int], Ring] = {}
         self._parked: deque[Parcel] = deque()
         self._at = page.instance(number)
 
     def serve(self) -> None:
+        """Works until it is retired; then it leaves nothing behind."""
         words, at = self._page.words, self._at
         self._obey()
         words[at + InstanceWord.STATE] = READY
         while True:
+            # Looked up before the ring: nothing comes any more that this look would miss.
+            finishes = self._finishes
             body = self._received(PARKED_S if self._parked else IDLE_S)
             self._obey()
             if body is not None:
@@ -107,6 +112,8 @@ class Instance:
                     say(self._name, f"a message is dropped: {fault}")
             if self._parked:
                 self._unpark()
+            if finishes and body is None and not self._parked and not self._ring.depth():
+                return
 
     def _received(self, timeout_s: float) -> bytes | None:
         """Returns the next message of either queue: whichever policy is in force, chunks that were
@@ -116,7 +123,7 @@ class Instance:
             if message is not None:
                 return message.body
             return self._from_shared(min(timeout_s, SHARED_S))
-        if self._shared.depth() and (body := self._from_shared(0)) is not None:
+        if self._serves and self._shared.depth() and (body := self._from_shared(0)) is not None:
             return body
         message = self._ring.receive(timeout_s)
         return None if message is None else message.body
@@ -129,11 +136,16 @@ class Instance:
 
     def _obey(self) -> None:
         """Records the control word's version, even if this is the last operator of the chain."""
+        words, at = self._page.words, self._at
+        words[at + InstanceWord.ROSTER_SEEN] = self._page.roster
+        service = words[at + InstanceWord.SERVICE]
+        self._serves, self._finishes = service == SERVES, service == FINISHES
         version, policy = self._page.control
-        self._shares = policy == SHARES
+        # One that leaves leaves the shared queue to its siblings, or it would never be done.
+        self._shares = policy == SHARES and self._serves
         if self._next is not None:
             version = self._next.obey()
-        self._page.words[self._at + InstanceWord.CONTROL_SEEN] = version
+        words[at + InstanceWord.CONTROL_SEEN] = version
 
     def _take(self, body: bytes) -> None:
         head, rest = opened(self._where, body)
@@ -195,7 +207,8 @@ class Instance:
             self._page.words[self._at + InstanceWord.PARKED] = len(self._parked)
 
     def _may_send(self) -> bool:
-        return may_send(self._page, self._at + InstanceWord.SIGNAL)
+        # One that leaves is to be done soon; nobody gives it a signal any more.
+        return not self._serves or may_send(self._page, self._at + InstanceWord.SIGNAL)
 
     def _unpark(self) -> None:
         if not self._may_send():

@@ -24,6 +24,7 @@ def pooled(
     schema: StructType | str,
     *,
     instances: int | Sequence[int] = 4,
+    most: int | Sequence[int] | None = None,
     chunk_rows: int = 1024,
     name: str | None = None,
     ordered: bool = False,
@@ -36,16 +37,18 @@ def pooled(
 
     `operator` is a function from `pyarrow.RecordBatch` to `RecordBatch` that does not depend on how
     rows are cut into batches, or a list of them, a chain; `instances` is a number for each, or one
-    number per operator. `schema` is that of the last one's result, as for `mapInArrow`. An operator
-    with a method `warm_up` has it called once on every instance before the first chunk.
+    number per operator, and `most` how many it may grow to while the pool runs (if absent, twice
+    as many, or four more). `schema` is that of the last one's result, as for `mapInArrow`. An
+    operator with a method `warm_up` has it called once on every instance before the first chunk.
 
     A task has at most `window` chunks of `chunk_rows` rows in the pool at a time (if absent, two
-    for each instance), and all of a host's data in the pool stays below `memory_mb`. Results
-    leave in the order of the input only if `ordered`.
+    for each instance that there is now), and all of a host's data in the pool stays below
+    `memory_mb`. Results leave in the order of the input only if `ordered`.
     """
     plan = made(
         operator,
         instances=instances,
+        most=most,
         chunk_rows=chunk_rows,
         name=name,
         ordered=ordered,
@@ -80,6 +83,7 @@ def made(
     operator: Operator | Sequence[Operator],
     *,
     instances: int | Sequence[int] = 4,
+    most: int | Sequence[int] | None = None,
     chunk_rows: int = 1024,
     name: str | None = None,
     ordered: bool = False,
@@ -89,14 +93,13 @@ def made(
     idle_s: float = 600,
 ) -> Plan:
     """Checks the arguments, fills in defaults and returns the plan."""
-    stages = stages_of(operator, instances)
+    stages = stages_of(operator, instances, most)
     number_of(policy)
     within("chunk_rows", chunk_rows, MOST_CHUNK_ROWS)
     within("memory_mb", memory_mb, MOST_MEMORY_MB, LEAST_MEMORY_MB)
     within("idle_s", idle_s, 7 * 24 * 3600)
-    if window is None:
-        window = 2 * sum(stage.instances for stage in stages)
-    within("window", window, MOST_WINDOW)
+    if window is not None:
+        within("window", window, MOST_WINDOW)
     return Plan(
         name=checked_name(name if name is not None else stages[0].name),
         stages=stages,

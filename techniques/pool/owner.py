@@ -23,7 +23,7 @@ from techniques.pool.kept import Chunk, Done, Kept
 from techniques.pool.messages import Parcel, opened
 from techniques.pool.page import AWAITED_CHUNKS
 from techniques.pool.page_words import SlotWord
-from techniques.pool.plan import Plan
+from techniques.pool.plan import CHUNKS_PER_INSTANCE, Plan
 from techniques.pool.signals import may_send
 
 # How long to wait for a result before checking on instances and the control word.
@@ -50,10 +50,11 @@ class Owner:
     # Numbers of the chunks to send, for the first time or again.
     _again: list[int] = field(default_factory=list)
     _done: list[Done] = field(default_factory=list)
-    _lives: list[int] = field(default_factory=list)
+    _deaths: list[int] = field(default_factory=list)
     _looked_s: float = 0.0
     _looked_up_s: float = 0.0
     _held_bytes: int = 0
+    _window: int = 1
     _share_bytes: int = 0
     # The highest ratio of result bytes to chunk bytes so far.
     _growth: float = 1.0
@@ -71,7 +72,7 @@ class Owner:
         if not self._kept and not besides:
             return True
         return (
-            len(self._kept) + besides < self.plan.window
+            len(self._kept) + besides < self._window
             and self._held_bytes + self._held_for(chunk) <= self._share_bytes
             and self._last - next(iter(self._kept), self._last) < AWAITED_CHUNKS - 1
         )
@@ -169,7 +170,7 @@ class Owner:
         assert self._hold is not None
         hold = self._hold
         words, at = hold.page.words, hold.at
-        words[at + SlotWord.CONTROL_SEEN] = hold.dispatcher.obey()
+        self._obey()
         while self._again and may_send(hold.page, at + SlotWord.SIGNAL):
             number = self._again[0]
             kept = self._kept[number]
@@ -246,20 +247,20 @@ class Owner:
         assert self._hold is not None
         hold = self._hold
         hold.used()
-        hold.page.words[hold.at + SlotWord.CONTROL_SEEN] = hold.dispatcher.obey()
+        self._obey()
         if now_s - self._looked_up_s >= LOOK_UP_S:
             self._looked_up_s = now_s
             if not hold.works():
                 self._change_pool()
                 return
-            self._share_bytes = self._share()
+            self._bound()
         page = hold.page
-        lives = deaths.lives(page)
-        if lives != self._lives:
-            died = [one for one, life in enumerate(lives) if life != self._lives[one]]
-            self._lives = lives
+        now = deaths.last_deaths(page)
+        if now != self._deaths:
+            died = [one for one, death in enumerate(now) if death != self._deaths[one]]
+            self._deaths = now
             deaths.blame(page, hold.slot, self._kept, died)
-            lost = deaths.lost(page, self._kept, died, lives)
+            lost = deaths.lost(page, self._kept, died, now)
             self._again += [one for one in lost if one not in self._again]
         if not all(page.ready(position) for position in range(page.operators)):
             deaths.nobody_comes_up(page, hold.where)
@@ -269,8 +270,8 @@ class Owner:
         self._hold.used()
         page = self._hold.page
         page.use_for(self._hold.slot, self.query)
-        self._lives = deaths.lives(page)
-        self._share_bytes = self._share()
+        self._deaths = deaths.last_deaths(page)
+        self._bound()
 
     def _change_pool(self) -> None:
         """Moves to the next pool after the supervisor (and so its instances) died, and resends."""
@@ -283,19 +284,28 @@ class Owner:
         self._hold.chunk = chunk
         page = self._hold.page
         page.use_for(self._hold.slot, self.query)
-        self._lives = deaths.lives(page)
-        self._share_bytes = self._share()
+        self._deaths = deaths.last_deaths(page)
+        self._bound()
         self._again = list(self._kept)
         for number in self._kept:
             page.await_result(self._hold.slot, number, True)
         self._count(0)
 
-    def _share(self) -> int:
-        """This task's bytes: rings take half of the memory bound, busy tasks share the rest."""
+    def _obey(self) -> None:
+        """Records what this task knows before it chooses any instance by it."""
+        assert self._hold is not None
+        words, at = self._hold.page.words, self._hold.at
+        words[at + SlotWord.ROSTER_SEEN] = self._hold.page.roster
+        words[at + SlotWord.CONTROL_SEEN] = self._hold.dispatcher.obey()
+
+    def _bound(self) -> None:
+        """Sets this task's window and bytes: rings take half of the memory bound, busy tasks share
+        the rest."""
         assert self._hold is not None
         page = self._hold.page
+        self._window = self.plan.window or CHUNKS_PER_INSTANCE * page.serving
         busy = sum(1 for slot in page.holders() if page.words[page.slot(slot, SlotWord.CHUNKS)])
-        return self.plan.memory_bytes // 2 // max(os.cpu_count() or 1, busy)
+        self._share_bytes = self.plan.memory_bytes // 2 // max(os.cpu_count() or 1, busy)
 
     def _away(self, away: bool) -> None:
         """Records whether the caller has the thread. Spark may stall a task for any length of time,

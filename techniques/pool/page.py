@@ -19,14 +19,19 @@ looks late. Times are CLOCK_MONOTONIC in nanoseconds, one clock for all processe
       16… settings, in the order of `settings.SETTINGS`                      `steer`, lever
       32… 1 + each setting that the lever found, 0 = it holds none           lever
       48  timeout after which a chunk is replayed, µs; 0 = none              supervisor
-    operators, 8 words each
-       0  first instance           1  instances            2-6  name         supervisor
+      49  roster: rises with each instance that is to leave                  supervisor
+    operators, 16 words each
+       0  first instance           1  room for instances   2-6  name         supervisor
        7  chunks in the queue that its instances share                       supervisor
+       8  instances that it is to have                                       `resize`, lever
+       9  1 + the number that the lever found, 0 = it holds none             lever
+      10  instances that it has: the last of word 8 that was reached         supervisor
     instances, 32 + (1 + instances) + instances + buckets/2 words each
        0  state: 0 dead, 1 starting, 2 ready               1  incarnation    supervisor | instance
        2  pid                      3  operator                               supervisor
        4  chunks in its ring       5  never came up, times in a row          supervisor
-       6  incarnation that died    7  its slot + 1         8  its chunk      supervisor
+       6  last incarnation that may have died with a chunk                   supervisor
+       7  the slot + 1 that it worked for, 0 = none        8  its chunk      supervisor
        9  taken                   10  executed            11  failed         instance
       12  rows in                 13  rows out                               instance
       14  busy, ns                15  busy since, 0 = idle                   instance
@@ -39,6 +44,8 @@ looks late. Times are CLOCK_MONOTONIC in nanoseconds, one clock for all processe
       24  signal: 1 = may send while `tau_ms` is set                         supervisor
       25  chunks taken from the shared queue                                 instance
       26  chunks not worked on because their result was there already        instance
+      27  service: 0 takes chunks, 1 leaves, 2 finishes or is not there      supervisor
+      28  roster seen                                                        instance
       32… chunks taken from tasks, then from instance 0, 1, …                instance
         … its own weights as a dispatcher, of all instances, in 1/100 %      instance
         … latency since the chunk was sent to it, counts of 4 bytes per      instance
@@ -54,6 +61,7 @@ looks late. Times are CLOCK_MONOTONIC in nanoseconds, one clock for all processe
       14  chunks in its outgoing queue                                       task
       15  latencies recorded      16  chunks replayed                        task
       17  results of the second copy that came first                         task
+      18  roster seen                                                        task
       24… one bit per chunk, by its number mod 4096: its result is awaited   task
       88… the last 64 latencies from being sent to the result, µs            task
      152… its weights as a dispatcher, of all instances, in 1/100 %          task
@@ -68,6 +76,12 @@ for results; an instance with each chunk it takes, and every 100 ms while it is 
 cannot note it now has its next choice, and so the word, still before it, and counts as having
 seen it: an instance that is not ready or is inside its operator (busy since), a task that has no
 chunks in the pool or is away.
+
+An operator has room for more instances than it begins with; they are numbered from its first one,
+and the ones with the lowest numbers are there. One that is to leave goes in two steps. From *leaves*
+on nobody chooses it any more; the roster rises, which all note like the control word, and before
+they choose. When all have, nothing can be on its way to it: it *finishes* what it has and exits, no
+chunk lost. Until then it may be called back, afterwards only started anew.
 
 A task that changes its query writes 0 to word 11, then 12, then 11: who reads 11 before and after
 12, and finds the same and not 0, has both halves of one. A slot that is free keeps its query until
@@ -89,10 +103,10 @@ from techniques.pool.plan import MOST_INSTANCES, Plan
 from techniques.pool.settings import SETTINGS, checked
 
 MAGIC = int.from_bytes(b"CurtailP", "little")
-VERSION = 3
+VERSION = 4
 WORD = 8
 HEADER_WORDS = 64
-OPERATOR_WORDS = 8
+OPERATOR_WORDS = 16
 INSTANCE_WORDS = 32
 MOST_SLOTS = 256
 SLOT_FIXED = 24
@@ -106,6 +120,7 @@ NAME_BYTES = 40
 
 STARTING, RUNNING, ENDING = range(3)
 DEAD, BEGUN, READY = range(3)
+SERVES, LEAVES, FINISHES = range(3)
 
 SUB_BITS = 6
 MAX_US = 3600 * 1_000_000
@@ -153,7 +168,7 @@ class Page:
     @classmethod
     def create(cls, path: str, plan: Plan, ring_bytes: int) -> Self:
         """Creates the file; it gets its name only when it is complete."""
-        operators, instances = len(plan.stages), plan.instances
+        operators, instances = len(plan.stages), plan.room
         words = HEADER_WORDS + operators * OPERATOR_WORDS + MOST_SLOTS * SLOT_WORDS
         words += instances * instance_words(instances)
         made = bytearray(words * WORD)
@@ -164,7 +179,9 @@ class Page:
         struct.pack_into(f"<{len(defaults)}Q", made, HeaderWord.SETTINGS * WORD, *defaults)
         for at, stage in enumerate(plan.stages):
             place = (HEADER_WORDS + at * OPERATOR_WORDS) * WORD
-            struct.pack_into("<2Q", made, place, plan.first_of(at), stage.instances)
+            struct.pack_into("<2Q", made, place, plan.first_of(at), stage.most)
+            wanted = place + OperatorWord.WANTED * WORD
+            struct.pack_into("<3Q", made, wanted, stage.instances, 0, stage.instances)
             name = stage.name.encode()[:NAME_BYTES]
             made[place + 2 * WORD : place + 2 * WORD + len(name)] = name
         with open(f"{path}.new", "wb") as file:
@@ -197,19 +214,48 @@ class Page:
         otherwise 1 + the number of the sending instance)."""
         return self.instance(instance, INSTANCE_WORDS + source)
 
+    def of_operator(self, position: int, word: int) -> int:
+        """Returns the index of a word of the operator at this position of the chain."""
+        return HEADER_WORDS + position * OPERATOR_WORDS + word
+
     def operator(self, position: int) -> range:
-        """Returns the instances of the operator at this position of the chain."""
-        at = HEADER_WORDS + position * OPERATOR_WORDS
-        first, instances = self.words[at], self.words[at + 1]
-        return range(first, first + instances)
+        """Returns the operator's instances, also those that are not there but have room."""
+        at = self.of_operator(position, OperatorWord.FIRST)
+        first, room = self.words[at], self.words[at + OperatorWord.ROOM]
+        return range(first, first + room)
 
     def operator_name(self, position: int) -> str:
-        at = (HEADER_WORDS + position * OPERATOR_WORDS + 2) * WORD
+        at = self.of_operator(position, OperatorWord.NAME) * WORD
         return bytes(self._bytes[at : at + NAME_BYTES]).rstrip(b"\0").decode(errors="replace")
 
     def ready(self, position: int) -> list[int]:
+        """Returns the instances that may be chosen."""
         words, of = self.words, self.instance
-        return [one for one in self.operator(position) if words[of(one)] == READY]
+        return [
+            one
+            for one in self.operator(position)
+            if words[of(one)] == READY and words[of(one, InstanceWord.SERVICE)] == SERVES
+        ]
+
+    @property
+    def roster(self) -> int:
+        return self.words[HeaderWord.ROSTER]
+
+    @property
+    def serving(self) -> int:
+        """The number of instances that the pool has, of all operators."""
+        return sum(
+            self.words[self.of_operator(each, OperatorWord.REACHED)]
+            for each in range(self.operators)
+        )
+
+    def resize(self, position: int, instances: int) -> None:
+        """Asks for so many instances of an operator; the supervisor starts and retires them."""
+        room = len(self.operator(position))
+        if not 1 <= instances <= room:
+            name = self.operator_name(position)
+            raise ValueError(f"{name} may have 1 to {room} instances, not {instances}")
+        self.words[self.of_operator(position, OperatorWord.WANTED)] = instances
 
     def incarnation(self, instance: int) -> int:
         return self.words[self.instance(instance, InstanceWord.INCARNATION)]
@@ -279,7 +325,7 @@ class Page:
         return self.instance(instance, INSTANCE_WORDS + 1 + self.instances)
 
     def shared_queued(self, position: int) -> int:
-        return HEADER_WORDS + position * OPERATOR_WORDS + OperatorWord.SHARED_QUEUED
+        return self.of_operator(position, OperatorWord.SHARED_QUEUED)
 
     def holders(self) -> list[int]:
         """Returns the slots that are in use."""
@@ -291,24 +337,25 @@ class Page:
 
     def seen_by_all(self, version: int) -> bool:
         """Whether no task or instance chooses by an older control word (see the layout above)."""
-        return all(self._instance_has_seen(one, version) for one in range(self.instances)) and all(
-            self._task_has_seen(one, version) for one in self.holders()
-        )
+        return self._noted(version, InstanceWord.CONTROL_SEEN, SlotWord.CONTROL_SEEN)
 
-    def _instance_has_seen(self, number: int, version: int) -> bool:
-        words, at = self.words, self.instance(number)
-        return (
+    def roster_seen_by_all(self, roster: int) -> bool:
+        """Whether nobody can still choose an instance that left before this roster."""
+        return self._noted(roster, InstanceWord.ROSTER_SEEN, SlotWord.ROSTER_SEEN)
+
+    def _noted(self, least: int, by_instance: int, by_task: int) -> bool:
+        """Whether everyone who does not have its next choice still before it has noted `least`."""
+        words = self.words
+        return all(
             words[at + InstanceWord.STATE] != READY
             or words[at + InstanceWord.BUSY_SINCE] != 0
-            or words[at + InstanceWord.CONTROL_SEEN] >= version
-        )
-
-    def _task_has_seen(self, slot: int, version: int) -> bool:
-        words, at = self.words, self.slot(slot)
-        return (
+            or words[at + by_instance] >= least
+            for at in map(self.instance, range(self.instances))
+        ) and all(
             words[at + SlotWord.CHUNKS] == 0
             or words[at + SlotWord.AWAY] != 0
-            or words[at + SlotWord.CONTROL_SEEN] >= version
+            or words[at + by_task] >= least
+            for at in map(self.slot, self.holders())
         )
 
     def use_for(self, slot: int, query: UUID | None) -> None:

@@ -1,7 +1,7 @@
-"""Juice: the share of a job's input that it processes, whatever the input's rate (Henge, section 6).
+"""Juice: the share of its input that a job processes, whatever the rate (Henge, section 6).
 
-For an operator o with parents i, T_i the tuples that parent i sent (to all its children together) and
-E_o^i those of them that o executed,
+For an operator o with parents i, T_i the tuples that parent i sent (to all its children together),
+and E_o^i those of them that o executed,
 
     J_o = Σ_i J_i · E_o^i / T_i                                                    (5)
 
@@ -14,9 +14,9 @@ and a job's juice is the sum over its sinks and sources, divided by the number o
 - A *source* has J = 1 in the paper, where tuples wait in the job. Here they wait outside of it as
   well (a topic that the query is behind on), so J = executed / arrived.
 
-In a window an operator may execute more than it was sent, namely what was sent before. No juice is
-made up by that: what counts of an edge is at most what was sent on it in the same window, so that no
-ratio and no juice is above 1. Where nothing was sent, nothing is missing.
+In a window an operator may execute more than it was sent, namely what was sent before. That makes
+no juice: what counts of an edge is at most what was sent on it in the same window, so that no ratio
+and no juice is above 1. Where nothing was sent, nothing is missing.
 """
 
 from collections.abc import Iterable

@@ -171,7 +171,11 @@ def _compensate(
         memory = effects.listed(memory, name, Why.FAILED, says, seen, parameters)
     back = {name: pending.before[name] for name in failed}
     action = Action(Kind.REVERSION, back, f"taken back: {_says(failed)}")
-    return _take(memory, Event.COMPENSATED, action, seen, compensates=True)
+    memory, actions = _take(memory, Event.COMPENSATED, action, seen, compensates=True)
+    # Where nothing had been asked before, nothing is: a job that refuses to change something would
+    # refuse to be told what it has, too.
+    wishes = {**memory.wishes, **{name: pending.wished[name] for name in failed}}
+    return replace(memory, wishes=wishes), actions
 
 
 def _take(
@@ -182,7 +186,8 @@ def _take(
         for name, asked in action.asked.items()
     }
     utilities = {name: seen.jobs[name].utility or 0.0 for name in memory.jobs}
-    pending = Pending(action.kind, seen.at_ms, action.asked, before, utilities, compensates)
+    wished = {name: memory.wishes.get(name, {}) for name in action.asked}
+    pending = Pending(action.kind, seen.at_ms, action.asked, before, wished, utilities, compensates)
     entry = Entry(
         seen.at_ms, action.kind, tuple(action.asked), action.reason, sum(utilities.values())
     )

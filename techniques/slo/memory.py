@@ -38,14 +38,15 @@ class Listed:
 
 @dataclass(frozen=True)
 class Pending:
-    """An action whose effect is not known yet: what was asked, and what was there before, of the
-    jobs that it touches; utilities are those of all jobs. `compensates` if it takes back what one
-    job did not carry out."""
+    """An action whose effect is not known yet: what is asked, what was there before, and what had
+    been asked before, of the jobs that it touches; utilities are those of all jobs. `compensates`
+    if it takes back what one job did not carry out."""
 
     kind: Kind
     at_ms: int
     asked: Configuration
     before: Configuration
+    wished: Configuration
     utilities: Mapping[str, float]
     compensates: bool = False
 

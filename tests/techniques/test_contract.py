@@ -40,6 +40,7 @@ IN_TESTS = (
     "placed",
     "pool_policy",
     "raising",
+    "sized",
     "stepping",
 )
 REGISTRY = Registry([f"tests.techniques.{name}" for name in IN_TESTS])

@@ -7,6 +7,12 @@ private[probe] final case class Move(
 
   def isOpen: Boolean = progress == Asked
 
+  /** Whether nothing more will come of it. */
+  def isOver: Boolean = progress match {
+    case There | Dropped | Failed(_) => true
+    case Asked | Told(_) => false
+  }
+
   def why: Option[String] = progress match {
     case Failed(why) => Some(why)
     case _ => None

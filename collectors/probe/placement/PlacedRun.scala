@@ -26,6 +26,9 @@ private[probe] class PlacedRun(sc: SparkContext, queryId: String, runId: String)
   private var lookedAt = -1L
   private var completed = -1L
   private var withdrawn: Option[String] = None
+  private var leaving = Set.empty[String]
+  private var besides = Set.empty[Int]
+  private var hasPlanned = true
 
   /** Keeps how far those moves came that are wished still. */
   def wish(places: Map[Int, String]): Unit = {
@@ -33,7 +36,19 @@ private[probe] class PlacedRun(sc: SparkContext, queryId: String, runId: String)
     moves = places.toSeq.map(place => known.getOrElse(place, Move(place._1, place._2)))
   }
 
-  def isOpen: Boolean = withdrawn.isEmpty && moves.exists(_.isOpen)
+  def partitions: Set[Int] = moves.map(_.partition).toSet
+
+  /** Moves all partitions off these executors but for those that others move. */
+  def leave(executors: Set[String], others: Set[Int]): Unit =
+    if (executors != leaving) {
+      leaving = executors
+      besides = others
+      hasPlanned = false
+    }
+
+  def hasLeft: Boolean = withdrawn.isDefined || (hasPlanned && moves.forall(_.isOver))
+
+  def isOpen: Boolean = withdrawn.isEmpty && (!hasPlanned || moves.exists(_.isOpen))
 
   def why: Option[String] = withdrawn.orElse(moves.flatMap(_.why).headOption)
 
@@ -49,6 +64,7 @@ private[probe] class PlacedRun(sc: SparkContext, queryId: String, runId: String)
     val active = stages.now().filter(isOurs)
     if (layout.isEmpty) layout = query.layout(active.filter(isStateful).map(_.batchId).toSet)
     noteCompleted(query)
+    if (!hasPlanned) layout.foreach(planToLeave)
     val due = moves.filter(_.isDue(completed))
     // A partition that is where it should be can leave only with a batch.
     val worthIt = due.exists(_.isOpen) || (due.nonEmpty && completed != lookedAt)
@@ -76,6 +92,19 @@ private[probe] class PlacedRun(sc: SparkContext, queryId: String, runId: String)
         noteCompleted(query)
         moves = moves.map(move => if (told(move)) move.told(completed) else move)
       }
+    }
+  }
+
+  private def planToLeave(known: Layout): Unit = {
+    val stores = (0 until known.partitions).map(each => each -> known.stores(each))
+    val at = coordinator.executors(stores.flatMap(_._2))
+    val on = stores.collect {
+      case (partition, own) if !besides(partition) && own.flatMap(at.get).exists(leaving) => partition
+    }
+    val stay = stages.executors().keySet.diff(leaving).toSeq.sorted
+    if (stay.nonEmpty) {
+      wish(on.zipWithIndex.map { case (each, place) => each -> stay(place % stay.size) }.toMap)
+      hasPlanned = true
     }
   }
 

@@ -22,6 +22,9 @@ private[probe] class PlacementLever(context: () => Option[SparkContext]) extends
   override val name = "state-placement"
 
   private var runs = Map.empty[Run, PlacedRun]
+  /** Executors that are to have no state, and the moves off them of every query. */
+  private var leaving = Set.empty[String]
+  private var left = Map.empty[Run, PlacedRun]
   private var thread: Option[Thread] = None
 
   override def hold(orders: Seq[Order]): Map[Int, String] = synchronized {
@@ -31,22 +34,48 @@ private[probe] class PlacementLever(context: () => Option[SparkContext]) extends
       wanted.map { order =>
         val run = Run(order.queryId, order.runId)
         val placed = runs.getOrElse(run, new PlacedRun(sc, run.queryId, run.runId))
-        placed.wish(places(order))
+        placed.wish(places(order).filterNot { case (_, executor) => leaving(executor) })
         run -> placed
       }
     }.toMap
-    look()
-    if (isOpen && !thread.exists(_.isAlive)) thread = Some(started())
+    step()
     refused ++ wanted.flatMap { order =>
       runs.get(Run(order.queryId, order.runId)).flatMap(_.why).map(order.number -> _)
     }
   }
 
-  override def settled: Boolean = synchronized(!isOpen)
+  override def settled: Boolean = synchronized(!runs.values.exists(_.isOpen))
 
-  private def isOpen: Boolean = runs.values.exists(_.isOpen)
+  /**
+   * Moves the state of all queries off these executors, and ends that for all others. Called again
+   * and again: queries start, and what was told has to be seen. Orders for other partitions stand.
+   */
+  def leave(executors: Set[String]): Unit = synchronized {
+    leaving = executors
+    left =
+      if (executors.isEmpty) Map.empty
+      else context().toSeq.flatMap { sc =>
+        RunningQuery.all.map { case (queryId, runId) =>
+          val run = Run(queryId, runId)
+          val placed = left.getOrElse(run, new PlacedRun(sc, queryId, runId))
+          placed.leave(executors, runs.get(run).fold(Set.empty[Int])(_.partitions))
+          run -> placed
+        }
+      }.toMap
+    step()
+  }
 
-  private def look(): Unit = runs.values.foreach(_.look())
+  /** Whether no state is on the executors that `leave` was told last, as far as can be known. */
+  def hasLeft: Boolean = synchronized(left.values.forall(_.hasLeft))
+
+  private def step(): Unit = {
+    look()
+    if (isOpen && !thread.exists(_.isAlive)) thread = Some(started())
+  }
+
+  private def isOpen: Boolean = (runs.values ++ left.values).exists(_.isOpen)
+
+  private def look(): Unit = (runs.values ++ left.values).foreach(_.look())
 
   private def started(): Thread = {
     val made = new Thread(() => run(), "curtail-placement")

@@ -1,11 +1,12 @@
 package io.curtail.probe
 
-import java.util.{Map => JMap, UUID}
+import java.util.{Collections, Map => JMap, UUID}
 
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.execution.streaming.state.{StateStoreId, StateStoreProviderId}
 import org.apache.spark.sql.streaming.StreamingQuery
 
+import scala.jdk.CollectionConverters._
 import scala.util.Try
 
 /** The state stores of a query's run. */
@@ -28,6 +29,9 @@ private[probe] final case class OperatorState(
  */
 private[probe] class RunningQuery(query: StreamingQuery) {
   import RunningQuery._
+
+  /** The thread that runs the query's batches, one after the other. */
+  def thread: Thread = call(query, "queryExecutionThread").asInstanceOf[Thread]
 
   /** The last batch whose tasks are all over; -1 before the first. */
   def completed: Long =
@@ -55,11 +59,20 @@ private[probe] object RunningQuery {
   /** None if this run of the query is over. */
   def find(queryId: String, runId: String): Option[RunningQuery] =
     for {
-      session <- SparkSession.getDefaultSession.orElse(SparkSession.getActiveSession)
-      active = call(call(session, "sharedState"), "activeStreamingQueries").asInstanceOf[JMap[_, _]]
-      query <- Option(active.get(UUID.fromString(queryId)).asInstanceOf[StreamingQuery])
+      query <- Option(active.get(UUID.fromString(queryId)))
       if query.runId.toString == runId
     } yield new RunningQuery(query)
+
+  /** The ids of all queries that run, and of their runs. */
+  def all: Seq[(String, String)] =
+    active.values.asScala.map(query => (query.id.toString, query.runId.toString)).toSeq
+
+  private def active: JMap[UUID, StreamingQuery] =
+    SparkSession.getDefaultSession.orElse(SparkSession.getActiveSession)
+      .fold[JMap[UUID, StreamingQuery]](Collections.emptyMap()) { session =>
+        call(call(session, "sharedState"), "activeStreamingQueries")
+          .asInstanceOf[JMap[UUID, StreamingQuery]]
+      }
 
   /** An operator that reads and writes is two nodes of a plan with the same number. */
   private def operators(plan: AnyRef): Seq[OperatorState] =

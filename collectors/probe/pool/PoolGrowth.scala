@@ -3,6 +3,7 @@ package io.curtail.probe
 import java.lang.invoke.VarHandle
 import java.util.UUID
 
+import scala.collection.immutable.SortedMap
 import scala.collection.mutable
 
 /**
@@ -30,6 +31,9 @@ private[probe] class PoolGrowth(page: PoolPage, name: String) {
     val makesSense = seen.forall(_.isDefined) && tasksMakeSense && isLevel(replaced) &&
       sharedQueued.forall(isLevel) && inForce.all.forall(isLevel)
     if (!makesSense) return None
+    val samples = seen.flatten
+    val sent = instances.flatMap(_.sent)
+    val told = numbersToTell(samples, sent.map(_.source - 1).toSet)
     handedOutAgain += tasks.handedOutAgain
     val counts = if (isFirst) TaskCounts() else tasks.counts
     isFirst = false
@@ -43,9 +47,27 @@ private[probe] class PoolGrowth(page: PoolPage, name: String) {
         counts,
         inForce,
         page.operatorNames.zip(sharedQueued).map { case (own, queued) => OperatorSample(own, queued) },
-        seen.flatten,
-        instances.flatMap(_.sent),
+        told.keys.toSeq.map(samples),
+        sent.map(each => Sent(
+          if (each.source == 0) 0 else 1 + told(each.source - 1), told(each.instance), each.chunks)),
         queries.iterator.map(_.toString).toList))
+  }
+
+  /**
+   * Instances by their number, each with its place in the sample. One that is not there is left
+   * out once all that it did is told, and no later one of its operator is there: in a sample,
+   * instances are named by their place.
+   */
+  private def numbersToTell(
+      samples: Seq[InstanceSample], sources: Set[Int]): SortedMap[Int, Int] = {
+    val there = instances.indices.filter { number =>
+      !page.isAbsent(number) || instances(number).grew || sources(number)
+    }
+    val last = there.groupBy(samples(_).operator).map { case (operator, own) => operator -> own.max }
+    val kept = instances.indices.filter { number =>
+      last.get(samples(number).operator).exists(number <= _)
+    }
+    SortedMap.from(kept.zipWithIndex)
   }
 
   /** Queries are remembered while the pool lives: one between two batches still uses it. */
@@ -86,8 +108,21 @@ private[probe] class InstanceGrowth(page: PoolPage, number: Int) {
   private var life = -1L
   private var toldBusyNs = 0L
   private var isFirst = true
+  /** While there is no process: what the look said after which nothing had grown any more. */
+  private var resting = Option.empty[InstanceSample]
+
+  /** Whether it did anything between the last two looks. */
+  def grew: Boolean = grown.exists(_ != 0)
 
   def look(nowNs: Long): Option[InstanceSample] = {
+    val isAbsent = page.isAbsent(number)
+    if (isAbsent && resting.isDefined) return resting
+    val seen = lookAtAll(nowNs)
+    resting = if (isAbsent && !isFirst && !grew) seen else None
+    seen
+  }
+
+  private def lookAtAll(nowNs: Long): Option[InstanceSample] = {
     val state = page.word(at)
     val incarnation = page.word(at + 1)
     val operator = page.word(at + Operator)

@@ -14,15 +14,17 @@ private[probe] final case class PoolOrder(number: Int, pool: String, values: Jso
 
 /**
  * Steers the operator pools of this host by their pages: the policy in force, the instances' shares
- * of traffic and the pool's settings. Of several executors on a host only the one that reads a
- * pool's page writes to it; for the others such an order is held.
+ * of traffic and the pool's settings (one order), and the number of instances of each operator
+ * (another, or the same). Of several executors on a host only the one that reads a pool's page
+ * writes to it; for the others such an order is held.
  *
- * An order counts as held when no task or instance chooses by an older control word any more. Used
- * by the levers' thread only.
+ * An order counts as held when no task or instance chooses by an older control word any more, and
+ * instances were started or are left alone. Used by the levers' thread only.
  */
 private[probe] class PoolLever(pools: Pools, host: () => Option[String], patienceMs: Long)
     extends Lever {
   import PoolLever._
+  import PoolWish.Part
 
   override val name = "pool"
 
@@ -43,18 +45,22 @@ private[probe] class PoolLever(pools: Pools, host: () => Option[String], patienc
     val read = orders.map(order => order -> PoolWish.read(order.values))
     val unreadable = read.collect { case (order, Left(why)) => order.number -> why }
     val wishes = read.collect { case (order, Right(wish)) => order -> wish }
-    val first = wishes.groupBy(_._1.pool).map { case (pool, all) => pool -> all.head }
-    val others = wishes.filterNot(first.values.toSeq.contains).map { case (order, _) =>
-      order.number -> s"order ${first(order.pool)._1.number} steers the pool ${order.pool} already"
+    val first = mutable.Map.empty[(String, Part), (PoolOrder, PoolWish)]
+    val others = wishes.flatMap { case (order, wish) =>
+      val taken = wish.parts.flatMap(part => first.get(order.pool -> part)).headOption
+      if (taken.isEmpty) wish.parts.foreach(part => first(order.pool -> part) = (order, wish))
+      taken.map(own => order.number -> s"order ${own._1.number} steers the pool ${order.pool} already")
     }
     val known = pools.known
     keepOurs(known)
     val failed = known.filter(_.isOurs).flatMap(steer(_, first))
-    val absent = first.values.toSeq.flatMap { case (order, _) => whyAbsent(order, known) }
-    missingSinceNs.keys.filterNot(first.contains).toSeq.foreach(missingSinceNs.remove)
+    val absent = first.values.map(_._1).toSeq.distinct.flatMap(whyAbsent(_, known))
+    missingSinceNs.keys.filterNot(pool => first.keysIterator.exists(_._1 == pool)).toSeq
+      .foreach(missingSinceNs.remove)
     val isSeen = awaitSeen()
     val unheard = known.filter(pool => steered.get(pool.place).exists(isOverdue)).flatMap { pool =>
-      wishOf(pool, first).map(_._1.number -> s"not all of the pool ${pool.name} answer")
+      Parts.flatMap(wishOf(pool, _, first))
+        .map(_._1.number -> s"not all of the pool ${pool.name} answer")
     }
     hasSettled = absent.forall(_._2.isDefined) && (isSeen || steered.values.filter(isUnseen).forall(isOverdue))
     val overdue = absent.collect { case (number, Some(why)) => number -> why }
@@ -67,24 +73,25 @@ private[probe] class PoolLever(pools: Pools, host: () => Option[String], patienc
     steered.keys.filterNot(ours).toSeq.foreach(steered.remove(_).foreach(_.close()))
   }
 
-  /** Applies the pool's order, or undoes those that ended; returns the failed order, and why. */
-  private def steer(
-      pool: KnownPool, wishes: Map[String, (PoolOrder, PoolWish)]): Option[(Int, String)] = {
-    val own = wishOf(pool, wishes)
-    val trouble =
-      try opened(pool.place).filter(_.isRunning)
-        .flatMap(_.hold(own.fold(PoolWish.Nothing)(_._2), System.nanoTime()))
-      catch {
-        case error @ (NonFatal(_) | _: InternalError) =>
-          steered.remove(pool.place).foreach(_.close())
-          Some(s"the pool ${pool.name} cannot be steered: $error")
-      }
-    for ((order, _) <- own; why <- trouble) yield order.number -> why
-  }
+  /** Applies the pool's orders, or undoes those that ended; returns the failed ones, and why. */
+  private def steer(pool: KnownPool, wishes: Wishes): Seq[(Int, String)] =
+    Parts.flatMap { part =>
+      val own = wishOf(pool, part, wishes)
+      val wish = own.fold(PoolWish.Nothing)(_._2)
+      val trouble =
+        try opened(pool.place).filter(_.isRunning).flatMap { steered =>
+          if (part == PoolWish.Dispatch) steered.hold(wish, System.nanoTime())
+          else steered.resize(wish.instances, System.nanoTime())
+        } catch {
+          case error @ (NonFatal(_) | _: InternalError) =>
+            steered.remove(pool.place).foreach(_.close())
+            Some(s"the pool ${pool.name} cannot be steered: $error")
+        }
+      for ((order, _) <- own; why <- trouble) yield order.number -> why
+    }
 
-  private def wishOf(
-      pool: KnownPool, wishes: Map[String, (PoolOrder, PoolWish)]): Option[(PoolOrder, PoolWish)] =
-    wishes.get(pool.name).orElse(wishes.get(pool.place.name))
+  private def wishOf(pool: KnownPool, part: Part, wishes: Wishes): Option[(PoolOrder, PoolWish)] =
+    wishes.get(pool.name -> part).orElse(wishes.get(pool.place.name -> part))
 
   private def opened(place: PoolPlace): Option[SteeredPool] =
     steered.get(place).orElse {
@@ -128,6 +135,9 @@ private[probe] class PoolLever(pools: Pools, host: () => Option[String], patienc
 }
 
 private[probe] object PoolLever {
+  /** The order that steers a part of the pools of a name. */
+  private type Wishes = scala.collection.Map[(String, PoolWish.Part), (PoolOrder, PoolWish)]
+  private val Parts = Seq(PoolWish.Dispatch, PoolWish.Size)
   /** How long a pool may be absent before its orders are refused: restarting one takes a while. */
   val PatienceMs = 5000L
   private val SeenWithinMs = 300L

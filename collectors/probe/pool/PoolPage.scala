@@ -28,7 +28,7 @@ private[probe] class PoolPage private (
   /** Fixed when the pool began. */
   val operatorNames: Seq[String] = (0 until operators).map { position =>
     val name = new Array[Byte](PoolPage.NameBytes)
-    val at = (PoolPage.HeaderWords + position * PoolPage.OperatorWords + 2) * PoolPage.WordBytes
+    val at = (operator(position) + PoolPage.Operator.Name) * PoolPage.WordBytes
     mapped.duplicate().position(at).get(name)
     new String(name.takeWhile(_ != 0), UTF_8)
   }
@@ -45,14 +45,22 @@ private[probe] class PoolPage private (
     VarHandle.fullFence()
   }
 
+  def operator(position: Int): Int = PoolPage.HeaderWords + position * PoolPage.OperatorWords
+
   def instance(number: Int): Int = instancesAt + number * instanceWords
 
   /** Before them are the chunks by source, and the weights that the instance gives as a dispatcher. */
   def latencies(number: Int): Int = instance(number) + PoolPage.InstanceWords + 1 + 2 * instances
 
   /** Chunks in the queue that all instances of an operator share. */
-  def sharedQueued(position: Int): Long =
-    word(PoolPage.HeaderWords + position * PoolPage.OperatorWords + PoolPage.Operator.SharedQueued)
+  def sharedQueued(position: Int): Long = word(operator(position) + PoolPage.Operator.SharedQueued)
+
+  /** Whether there is room for the instance and no process: it was retired, or never started. */
+  def isAbsent(number: Int): Boolean = {
+    import PoolPage.Instance._
+    val at = instance(number)
+    word(at + State) == Dead && word(at + Service) == Finishes
+  }
 
   def slot(number: Int): Int = slotsAt + number * PoolPage.SlotWords
 
@@ -91,10 +99,10 @@ private[probe] class PoolPage private (
 
 private[probe] object PoolPage {
   val Magic: Long = ByteBuffer.wrap("CurtailP".getBytes(UTF_8)).order(ByteOrder.LITTLE_ENDIAN).getLong
-  val Version = 3
+  val Version = 4
   val WordBytes = 8
   val HeaderWords = 64
-  val OperatorWords = 8
+  val OperatorWords = 16
   val InstanceWords = 32
   val SlotWords = 216
   val NameBytes = 40
@@ -122,7 +130,12 @@ private[probe] object PoolPage {
   }
 
   object Operator {
+    val Room = 1
+    val Name = 2
     val SharedQueued = 7
+    val Wanted = 8
+    val WantedFound = 9
+    val Reached = 10
   }
 
   object Instance {
@@ -139,8 +152,12 @@ private[probe] object PoolPage {
     val Weight = 23
     val Signal = 24
     val Dropped = 26
-    /** A value of the instance's state. */
+    val Service = 27
+    /** Values of the instance's state. */
+    val Dead = 0
     val Ready = 2
+    /** A value of its service. */
+    val Finishes = 2
   }
 
   object Slot {

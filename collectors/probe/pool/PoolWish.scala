@@ -8,11 +8,21 @@ import scala.jdk.CollectionConverters._
 private[probe] final case class PoolSetting(name: String, low: Int, high: Int)
 
 /**
- * What an order wants of a pool: the number of a policy, shares of traffic in 1 % by instance, and
- * settings by their place in the page.
+ * What an order wants of a pool: the number of a policy, shares of traffic in 1 % by instance,
+ * settings by their place in the page, and how many instances its operators are to have, by name.
  */
 private[probe] final case class PoolWish(
-    policy: Option[Int], shares: Map[Int, Int], settings: Map[Int, Int] = Map.empty)
+    policy: Option[Int],
+    shares: Map[Int, Int],
+    settings: Map[Int, Int] = Map.empty,
+    instances: Map[String, Int] = Map.empty) {
+  import PoolWish._
+
+  /** The parts of a pool that it steers; each has one order at a time. */
+  def parts: Set[Part] =
+    (if (policy.isDefined || shares.nonEmpty || settings.nonEmpty) Set[Part](Dispatch) else Set.empty) ++
+      (if (instances.nonEmpty) Set[Part](Size) else Set.empty)
+}
 
 private[probe] object PoolWish {
   /** The numbers of techniques/pool/policies.py; a test compares the two. */
@@ -37,8 +47,14 @@ private[probe] object PoolWish {
   val Replay: Int = placeOf("replay")
   val TauMs: Int = placeOf("tau_ms")
 
+  sealed trait Part
+  /** How chunks are handed out. */
+  case object Dispatch extends Part
+  /** How many instances there are. */
+  case object Size extends Part
+
   val Nothing: PoolWish = PoolWish(None, Map.empty)
-  private val Asked = Seq("policy", "shares", "settings")
+  private val Asked = Seq("policy", "shares", "settings", "instances")
   private val MostShare = 100
   private val Number = """\d{1,3}""".r
 
@@ -46,14 +62,15 @@ private[probe] object PoolWish {
   def read(values: JsonNode): Either[String, PoolWish] = {
     val unknown = values.fieldNames().asScala.find(!Asked.contains(_))
     if (!values.isObject || values.isEmpty)
-      Left("neither a policy nor shares nor settings are asked for")
+      Left("neither a policy nor shares nor settings nor instances are asked for")
     else if (unknown.isDefined)
       Left(s"an order for a pool has no ${unknown.get}; it has ${Asked.mkString(", ")}")
     else for {
       policy <- readPolicy(values.get("policy"))
       shares <- readShares(values.get("shares"))
       settings <- readSettings(values.get("settings"))
-    } yield PoolWish(policy, shares, settings)
+      instances <- readInstances(values.get("instances"))
+    } yield PoolWish(policy, shares, settings, instances)
   }
 
   private def placeOf(name: String): Int = Settings.indexWhere(_.name == name)
@@ -72,6 +89,16 @@ private[probe] object PoolWish {
       },
       _.toInt)
 
+  /** The page says which operators there are, and which has room for so many. */
+  private def readInstances(value: JsonNode): Either[String, Map[String, Int]] =
+    readMap(value, "instances are by operator")(
+      {
+        case (operator, instances) if !isWithin(instances, 1, PoolPage.MostInstances) =>
+          s"the instances of $operator must be a whole number from 1 to ${PoolPage.MostInstances}, " +
+            s"not $instances"
+      },
+      identity)
+
   private def readSettings(value: JsonNode): Either[String, Map[Int, Int]] =
     readMap(value, "settings are by name")(
       {
@@ -85,9 +112,9 @@ private[probe] object PoolWish {
       placeOf)
 
   /** Reads a map of whole numbers; `wrong` has the reason why an entry is invalid. */
-  private def readMap(value: JsonNode, what: String)(
+  private def readMap[K](value: JsonNode, what: String)(
       wrong: PartialFunction[(String, JsonNode), String],
-      key: String => Int): Either[String, Map[Int, Int]] =
+      key: String => K): Either[String, Map[K, Int]] =
     if (value == null) Right(Map.empty)
     else if (!value.isObject) Left(s"$what, not $value")
     else {

@@ -1,21 +1,42 @@
 package io.curtail.probe
 
 /**
- * Writes the policy, the shares and the settings in a pool's page. The original values are saved in
- * the page before they are changed, so that any executor that has the page later can restore them.
+ * Writes the policy, the shares, the settings and the numbers of instances in a pool's page. The
+ * original values are saved in the page before they are changed, so that any executor that has the
+ * page later can restore them.
  */
 private[probe] class SteeredPool(page: PoolPage) {
-  import PoolPage.{Header, Instance}
+  import PoolPage.{Header, Instance, Operator}
   import SteeredPool._
 
   private var changed: Option[Change] = None
+  private var resizedAtNs: Option[Long] = None
 
   def isRunning: Boolean = page.isWhole && page.word(Header.State) == PoolPage.Running
 
   /** Since when this lever's last change waits to be seen by all; None if it was seen. */
   def unseenSinceNs: Option[Long] = {
     changed = changed.filterNot(last => page.seenByAll(last.version))
-    changed.map(_.atNs)
+    resizedAtNs = resizedAtNs.filterNot(_ => operators.forall(isReached))
+    (changed.map(_.atNs) ++ resizedAtNs).minOption
+  }
+
+  /** Asks for so many instances by operator; what is not named gets what the lever found there. */
+  def resize(wanted: Map[String, Int], nowNs: Long): Option[String] = {
+    val names = page.operatorNames
+    val trouble = wanted.collectFirst {
+      case (name, _) if !names.contains(name) =>
+        s"no operator $name; the pool has ${names.mkString(", ")}"
+      case (name, asked) if asked > room(names.indexOf(name)) =>
+        s"$name has room for ${room(names.indexOf(name))} instances, not $asked: pooled(…, most=$asked)"
+    }
+    val held = if (trouble.isEmpty) wanted else Map.empty[String, Int]
+    val changes = operators.map { position =>
+      val at = page.operator(position)
+      holdWord(at + Operator.Wanted, at + Operator.WantedFound, held.get(names(position)))
+    }
+    if (changes.contains(true)) resizedAtNs = Some(nowNs)
+    trouble
   }
 
   /** Applies the wish and restores everything else; returns the reason if it cannot. */
@@ -46,6 +67,16 @@ private[probe] class SteeredPool(page: PoolPage) {
   }
 
   def close(): Unit = page.close()
+
+  private def operators: Range = 0 until page.operators
+
+  private def room(position: Int): Long = page.word(page.operator(position) + Operator.Room)
+
+  /** Whether the pool has as many instances as are wanted, and chooses among no others. */
+  private def isReached(position: Int): Boolean = {
+    val at = page.operator(position)
+    page.word(at + Operator.Reached) == page.word(at + Operator.Wanted)
+  }
 
   /** Sets a word, or restores what was found there; returns whether it changed. */
   private def holdWord(at: Int, foundAt: Int, asked: Option[Int]): Boolean = {

@@ -50,8 +50,9 @@ def ring_bytes_for(plan: Plan, message_bytes: int) -> int:
 
 
 def _rings(plan: Plan) -> int:
-    """One for each instance, one that each operator's instances share, one for each task."""
-    return plan.instances + len(plan.stages) + (os.cpu_count() or 1)
+    """One for each instance that there is room for, one that each operator's instances share, one
+    for each task."""
+    return plan.room + len(plan.stages) + (os.cpu_count() or 1)
 
 
 def _begun(meeting: Meeting, plan: Plan, message_bytes: int) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from techniques.adaptive_timeout.algorithm import percentile, timeout
 from techniques.largest_backlog.algorithm import signals
 from techniques.pool import settings
-from techniques.pool.page import Page
+from techniques.pool.page import SERVES, Page
 from techniques.pool.page_words import HeaderWord, InstanceWord, SlotWord
 from techniques.pool.settings import Replay
 
@@ -74,7 +74,11 @@ class Signals:
             [page.slot(one, SlotWord.SIGNAL) for one in tasks],
         )
         for position in range(page.operators):
-            siblings = page.operator(position)
+            siblings = [
+                one
+                for one in page.operator(position)
+                if page.words[page.instance(one, InstanceWord.SERVICE)] == SERVES
+            ]
             self._choose(
                 [page.instance(one, InstanceWord.PARKED) for one in siblings],
                 [page.instance(one, InstanceWord.SIGNAL) for one in siblings],

@@ -1,4 +1,4 @@
-"""The supervisor of one pool: starts its instances, replaces dead ones, tidies up at the end.
+"""The supervisor of one pool: starts and retires its instances, replaces dead ones, tidies up.
 
 No chunk goes through it; what it computes for the running pool is in `steering`. It is a process of
 its own session, so that it outlives the Spark Python worker which started it, and it ends when none
@@ -33,6 +33,7 @@ from techniques.pool.host.meeting_place import (
     shared_path,
     start_failure_path,
 )
+from techniques.pool.host.roster import Roster
 from techniques.pool.host.steering import Signals, Timeouts, publish_weights
 from techniques.pool.messages import spill_prefix
 from techniques.pool.osrbuffer.ring import Ring
@@ -49,6 +50,7 @@ FIRST_WAIT_S = 0.1
 LONGEST_WAIT_S = 5.0
 ENDING_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 AWAITED = (signal.SIGCHLD, *ENDING_SIGNALS)
+LEFT_BY_INSTANCES = (InstanceWord.WORKS_FOR, InstanceWord.BUSY_SINCE, InstanceWord.PARKED)
 
 
 class Supervisor:
@@ -66,6 +68,7 @@ class Supervisor:
         words[HeaderWord.BEAT] = words[HeaderWord.LAST_USE] = time.monotonic_ns()
         self._page.steer(number_of(plan.policy))
         self._timeouts, self._signals = Timeouts(self._page), Signals(self._page)
+        self._roster = Roster(self._page)
         self._shared: list[SharedQueue] = []
         for position in range(len(plan.stages)):
             SharedQueue.create(shared_path(where, position), ring_bytes)
@@ -75,8 +78,7 @@ class Supervisor:
 
     def run(self) -> str:
         """Supervises until the pool ends; returns the reason."""
-        for number in range(self._plan.instances):
-            self._start(number)
+        self._start_wanted()
         self._page.words[HeaderWord.STATE] = RUNNING
         looked_s = time.monotonic()
         while True:
@@ -85,6 +87,7 @@ class Supervisor:
             if found is not None and found.si_signo in ENDING_SIGNALS:
                 return f"asked to by {signal.Signals(found.si_signo).name}"
             self._bury()
+            self._start_wanted()
             now_s = time.monotonic()
             self._page.words[HeaderWord.BEAT] = time.monotonic_ns()
             self._signals.look(now_s)
@@ -95,7 +98,8 @@ class Supervisor:
                 self._page.words[self._page.shared_queued(position)] = shared.depth()
             for number in [one for one, when in self._waiting.items() if when <= now_s]:
                 del self._waiting[number]
-                self._start(number)
+                if self._roster.serves(number):
+                    self._start(number)
             if now_s - looked_s >= ROUND_S:
                 looked_s = now_s
                 publish_weights(self._page)
@@ -121,6 +125,10 @@ class Supervisor:
                     if os.waitpid(pid, os.WNOHANG)[0]:
                         del self._pids[number]
 
+    def _start_wanted(self) -> None:
+        for number in self._roster.look(self._pids.keys() | self._waiting.keys()):
+            self._start(number)
+
     def _start(self, number: int) -> None:
         """Starts an instance with a new ring; chunks in its old ring are handed out again."""
         words, at = self._page.words, self._page.instance(number)
@@ -128,8 +136,6 @@ class Supervisor:
         self._rings[number] = Ring.create(
             ring_path(self._where, number, incarnation), self._ring_bytes
         )
-        for word in (InstanceWord.WORKS_FOR, InstanceWord.BUSY_SINCE, InstanceWord.PARKED):
-            words[at + word] = 0
         words[at + InstanceWord.INCARNATION] = incarnation
         words[at + InstanceWord.STATE] = BEGUN
         pid = os.fork()
@@ -147,23 +153,41 @@ class Supervisor:
             if pid == 0:
                 return
             for number in [one for one, own in self._pids.items() if own == pid]:
-                self._replace(number, pid, os.waitstatus_to_exitcode(status))
+                code = os.waitstatus_to_exitcode(status)
+                is_done = code == instance.DONE and self._roster.finishes(number)
+                never_ready = self._forget(number, is_done)
+                how = f"signal {-code}" if code < 0 else f"exit status {code}"
+                if self._roster.serves(number):
+                    self._say(number, f"instance (pid {pid}) ended with {how}; it is replaced")
+                    self._replace(number, code, how, never_ready)
+                else:
+                    self._say(number, f"instance (pid {pid}) is retired, with {how}")
 
-    def _replace(self, number: int, pid: int, code: int) -> None:
+    def _forget(self, number: int, is_done: bool) -> bool:
+        """Closes what an ended instance had; returns whether it never came up. Tasks send again
+        what they had sent to it, unless it `is_done` and left nothing."""
         words, at = self._page.words, self._page.instance(number)
         never_ready = words[at + InstanceWord.STATE] == BEGUN
         words[at + InstanceWord.STATE] = DEAD
-        words[at + InstanceWord.DIED] = words[at + InstanceWord.INCARNATION]
-        words[at + InstanceWord.DIED_SLOT] = words[at + InstanceWord.WORKS_FOR]
-        words[at + InstanceWord.DIED_CHUNK] = words[at + InstanceWord.WORKS_ON]
-        words[HeaderWord.REPLACED] += 1
+        if not never_ready and not is_done:
+            words[at + InstanceWord.DIED_SLOT] = words[at + InstanceWord.WORKS_FOR]
+            words[at + InstanceWord.DIED_CHUNK] = words[at + InstanceWord.WORKS_ON]
+            # Last, because tasks look at the other two when they see that this one has changed.
+            words[at + InstanceWord.DIED] = words[at + InstanceWord.INCARNATION]
+        for word in (*LEFT_BY_INSTANCES, InstanceWord.QUEUED):
+            words[at + word] = 0
+        weights_at = self._page.weights_of_instance(number)
+        for one in range(self._page.instances):
+            words[weights_at + one] = 0
         del self._pids[number]
         ring = self._rings.pop(number)
         ring.close()
         ring.unlink()
-        how = f"signal {-code}" if code < 0 else f"exit status {code}"
-        name = f"{self._plan.name}/{self._plan.instance_name(number)}"
-        say(name, f"instance (pid {pid}) ended with {how}; it is replaced")
+        return never_ready
+
+    def _replace(self, number: int, code: int, how: str, never_ready: bool) -> None:
+        words, at = self._page.words, self._page.instance(number)
+        words[HeaderWord.REPLACED] += 1
         if not never_ready:
             words[at + InstanceWord.START_FAILURES] = 0
             start_failure_path(self._where, number).unlink(missing_ok=True)
@@ -177,6 +201,9 @@ class Supervisor:
             LONGEST_WAIT_S, FIRST_WAIT_S * 2 ** min(10, words[at + InstanceWord.START_FAILURES])
         )
         self._waiting[number] = time.monotonic() + wait_s
+
+    def _say(self, number: int, text: str) -> None:
+        say(f"{self._plan.name}/{self._plan.instance_name(number)}", text)
 
     def _free_slots(self) -> None:
         """Frees the slots of killed tasks and removes their files."""

@@ -21,6 +21,8 @@ from collectors.formats.control import Value, Wanted
 from dashboard.testing.stack import RedisServer
 from techniques.orders import (
     ECHO,
+    EXECUTOR_TOTAL,
+    FAIR_SHARE,
     LEVERS,
     POOL,
     SPARK_CONF,
@@ -30,7 +32,7 @@ from techniques.orders import (
 )
 from techniques.pool import control, pooled
 from techniques.pool.settings import SETTINGS
-from tests.collectors.conftest import spark_session, stores
+from tests.collectors.conftest import probe, spark_session, stores
 from tests.collectors.control_client import Operator, held_until
 from tests.collectors.frames import arrived
 from tests.collectors.stateful_job import PROVIDERS
@@ -40,7 +42,7 @@ pytestmark = pytest.mark.spark
 
 JOB = "tests.held"
 LEASE_MS = 4_000
-IN_TESTS = ("copied", "echo", "live_conf", "placed", "pool_policy")
+IN_TESTS = ("copied", "echo", "live_conf", "placed", "pool_policy", "sized")
 TECHNIQUES = ",".join(f"tests.techniques.{name}" for name in IN_TESTS)
 
 
@@ -98,6 +100,24 @@ def places(spark: SparkSession) -> dict[Any, Any]:
     return {store.id().partition(): store.provider().hashCode() for store in stores(spark)}
 
 
+def sharing(spark: SparkSession) -> tuple[object, dict[str, int]]:
+    """The pool of the query's jobs, and the weight of each pool of Spark's fair scheduler."""
+    jvm: Any = spark.sparkContext._jvm
+    query = spark.streams.active[0]
+    found = probe(spark).RunningQuery.find(query.id, query.runId).get()
+    sc = spark.sparkContext._jsc.sc()
+    own = jvm.org.apache.spark.curtail.ThreadProperties.of(sc, found.thread()).get()
+    pools = sc.getAllPools()
+    each = [pools.apply(at) for at in range(pools.size())]
+    weights = {one.name(): one.weight() for one in each}
+    return own.getProperty("spark.scheduler.pool"), weights
+
+
+def executors(spark: SparkSession) -> list[str]:
+    ids: Any = spark.sparkContext._jsc.sc().getExecutorIds()
+    return [ids.apply(at) for at in range(ids.size())]
+
+
 CASES = {
     ECHO: Case("echo", {"word": "hello"}, {"word": 1}, lambda _spark: None, changes=False),
     STATE_STORES: Case(
@@ -117,6 +137,15 @@ CASES = {
         copying,
         changes=False,
         refused="a local master has one host",
+    ),
+    FAIR_SHARE: Case("sized", {"share": 30, "min_share": 1}, {"share": 0}, sharing),
+    # `tests/cluster/test_moves.py` has what it does; it restores nothing either.
+    EXECUTOR_TOTAL: Case(
+        "sized",
+        {"executors": 2},
+        {"executors": 0},
+        executors,
+        refused="a local master has no executors",
     ),
     # Needs executors to move state between. It restores nothing, by design: the way back costs as
     # much as the way there. `tests/cluster/test_moves.py` holds it to that.
@@ -141,6 +170,7 @@ every_other_lever = pytest.mark.parametrize(
 def spark(module_redis: RedisServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     settings = {
         "spark.curtail.techniques": TECHNIQUES,
+        "spark.scheduler.mode": "FAIR",
         "spark.pyspark.python": sys.executable,
         "spark.sql.streaming.stateStore.providerClass": f"{PROVIDERS}RocksDBStateStoreProvider",
     }
@@ -217,6 +247,22 @@ def test_off_restores_what_was_there_before(
 
     asking.off()
     until(lambda: case.now(spark) == before)
+
+
+def test_a_query_with_a_share_of_thirty_percent_runs_in_a_pool_of_that_weight(
+    spark: SparkSession, asking: Asking
+) -> None:
+    scheduler: Any = spark.sparkContext._jsc.sc()
+    until(lambda: sharing(spark)[1], timeout_s=60)
+    # One other pool, of weight 1, divides the other seventy.
+    name = f"curtail-{spark.streams.active[0].runId}"
+    with asking.acting(CASES[FAIR_SHARE]):
+        assert sharing(spark) == (name, {"default": 70, name: 30})
+        own = scheduler.getPoolForName(name).get()
+        assert own.minShare() == 1
+        until(lambda: own.runningTasks() or not own.schedulableQueue().isEmpty(), timeout_s=60)
+    asking.off()
+    until(lambda: sharing(spark) == (None, {"default": 1}))
 
 
 @every_lever_that_acts_here

@@ -15,7 +15,7 @@ from pyspark.sql import SparkSession
 
 from techniques.pool.on_spark import made
 from techniques.pool.page import READY, Page
-from techniques.pool.page_words import HeaderWord, InstanceWord, SlotWord
+from techniques.pool.page_words import HeaderWord, InstanceWord, OperatorWord, SlotWord
 from techniques.pool.policies import POLICIES
 from techniques.pool.settings import NAMES, SETTINGS
 from tests.collectors.conftest import probe
@@ -84,6 +84,7 @@ def pool() -> Iterator[Driven]:
     with driven(
         [operators.act, operators.add_one],
         instances=[INSTANCES - 1, 1],
+        most=[INSTANCES - 1, 3],
         chunk_rows=10,
         name=NAME,
         memory_mb=16,
@@ -117,7 +118,12 @@ def steering_words(page: Page) -> list[int]:
         for first in (HeaderWord.SETTINGS, HeaderWord.SETTINGS_FOUND)
         for place in range(len(SETTINGS))
     ]
-    return [page.control[1], words[HeaderWord.POLICY_FOUND], *settings, *each]
+    instances = [
+        words[page.of_operator(position, word)]
+        for position in range(page.operators)
+        for word in (OperatorWord.WANTED, OperatorWord.WANTED_FOUND)
+    ]
+    return [page.control[1], words[HeaderWord.POLICY_FOUND], *settings, *each, *instances]
 
 
 def settings_of(page: Page) -> dict[str, int]:
@@ -176,10 +182,10 @@ def test_shares_are_set_by_instance_and_set_back(pool: Driven, lever: Lever) -> 
         page.words[page.instance(1, InstanceWord.SHARE)] = 7
         before, (version, policy) = steering_words(page), page.control
         lever.held({"shares": {"0": 40, "1": 60}})
-        assert (shares(), page.control) == ([40, 60, 0], (version + 1, policy))
+        assert (shares(), page.control) == ([40, 60, 0, 0, 0], (version + 1, policy))
 
         lever.held({"shares": {"0": 40}, "policy": "fewest-queued"})
-        assert (shares(), page.control) == ([40, 7, 0], (version + 2, 1))
+        assert (shares(), page.control) == ([40, 7, 0, 0, 0], (version + 2, 1))
 
         lever.held()
         assert steering_words(page) == before
@@ -244,7 +250,9 @@ def test_what_a_killed_executor_held_is_set_back_by_the_next_one(
 ) -> None:
     with pool.page() as page:
         before = steering_words(page)
-        lever.held({"policy": "fewest-queued", "shares": {"2": 9}, "settings": {"replay": 1}})
+        asked = {"policy": "fewest-queued", "shares": {"2": 9}, "settings": {"replay": 1}}
+        lever.held(asked | {"instances": {"add_one": 2}})
+        assert page.serving == INSTANCES + 1
         assert page.setting(NAMES.index("replay")) == 1
         lever.end()  # its lock is free, and it has set nothing back
         other = Lever(spark, pool.application)
@@ -285,9 +293,26 @@ def test_an_order_for_another_host_is_nothing_to_this_one(pool: Driven, lever: L
     [
         ({"policy": "best"}, f'no policy "best"; there are {", ".join(POLICIES)}'),
         ({"policy": 1}, f"no policy 1; there are {', '.join(POLICIES)}"),
-        ({}, "neither a policy nor shares nor settings are asked for"),
-        ([1], "neither a policy nor shares nor settings are asked for"),
-        ({"speed": 3}, "an order for a pool has no speed; it has policy, shares, settings"),
+        ({}, "neither a policy nor shares nor settings nor instances are asked for"),
+        ([1], "neither a policy nor shares nor settings nor instances are asked for"),
+        (
+            {"speed": 3},
+            "an order for a pool has no speed; it has policy, shares, settings, instances",
+        ),
+        ({"instances": 3}, "instances are by operator, not 3"),
+        (
+            {"instances": {"add_one": 0}},
+            "the instances of add_one must be a whole number from 1 to 64, not 0",
+        ),
+        (
+            {"instances": {"add_one": "2"}},
+            'the instances of add_one must be a whole number from 1 to 64, not "2"',
+        ),
+        ({"instances": {"rank": 2}}, "no operator rank; the pool has act, add_one"),
+        (
+            {"instances": {"act": 1, "add_one": 4}},
+            "add_one has room for 3 instances, not 4: pooled(…, most=4)",
+        ),
         (
             {"settings": {"replay_budget": 20_000}},
             "replay_budget must be between 0 and 10000, not 20000",
@@ -307,7 +332,7 @@ def test_an_order_for_another_host_is_nothing_to_this_one(pool: Driven, lever: L
             f"a pool has no setting speed; there are {', '.join(NAMES)}",
         ),
         ({"settings": [80]}, "settings are by name, not [80]"),
-        ({"shares": {"3": 40}}, "the pool has instances 0 to 2, not 3"),
+        ({"shares": {"5": 40}}, "the pool has instances 0 to 4, not 5"),
         ({"shares": {"-1": 40}}, "no instance -1"),
         ({"shares": {"4000000000": 40}}, "no instance 4000000000"),
         ({"shares": [40]}, "shares are by instance, not [40]"),
@@ -329,10 +354,10 @@ def test_what_makes_no_sense_is_refused_and_changes_nothing(
     pool: Driven, lever: Lever, values: Any, why: str
 ) -> None:
     with pool.page() as page:
-        before = page.control
+        before = page.control, steering_words(page)
         assert lever.refused(values) == {1: why}
         assert lever.settled
-        assert page.control == before
+        assert (page.control, steering_words(page)) == before
 
 
 def test_a_refused_order_ends_what_the_one_before_it_held(pool: Driven, lever: Lever) -> None:
@@ -345,6 +370,43 @@ def test_of_two_orders_for_a_pool_the_second_is_refused(pool: Driven, lever: Lev
     asked = [{"policy": "fewest-queued"}, {"policy": "round-robin"}]
     assert lever.refused(*asked) == {2: f"order 1 steers the pool {NAME} already"}
     until(lambda: lever.hold(*asked) and pool.running.policy() == "fewest-queued", PATIENCE_S)
+
+
+def test_the_size_of_a_pool_is_another_orders_than_its_dispatch(pool: Driven, lever: Lever) -> None:
+    with pool.page() as page:
+        before = steering_words(page)
+        lever.held({"policy": "fewest-queued"}, {"instances": {"add_one": 3}})
+        assert (pool.running.policy(), len(page.ready(0)), page.serving) == ("fewest-queued", 2, 5)
+        until(lambda: len(page.ready(1)) == 3, PATIENCE_S)
+        assert len(pool.rows([rows(100)])) == 100
+
+        # The lever has not settled before nobody chooses the other two any more.
+        lever.held({"instances": {"act": 1, "add_one": 1}})
+        assert (len(page.ready(0)), len(page.ready(1)), page.serving) == (1, 1, 2)
+        assert pool.running.policy() == "round-robin"
+
+        asked = [{"instances": {"act": 1}}, {"policy": "fewest-queued", "instances": {"act": 2}}]
+        assert lever.refused(*asked) == {2: f"order 1 steers the pool {NAME} already"}
+        lever.held()
+        assert steering_words(page) == before
+        assert page.serving == INSTANCES
+
+
+def test_a_supervisor_that_does_not_answer_is_refused_in_the_end(
+    pool: Driven, lever: Lever
+) -> None:
+    lever.held()
+    asked = {"instances": {"add_one": 2}}
+    supervisor = pool.supervisor().pid
+    os.kill(supervisor, signal.SIGSTOP)
+    try:
+        assert lever.hold(asked) == {}
+        assert not lever.settled
+        assert lever.refused(asked) == {1: f"not all of the pool {NAME} answer"}
+        assert lever.settled
+    finally:
+        os.kill(supervisor, signal.SIGCONT)
+    lever.held(asked)
 
 
 def test_a_pool_that_is_not_there_is_waited_for_and_then_refused(lever: Lever) -> None:

@@ -52,8 +52,9 @@ def test_there_is_room_for_every_setting_and_for_what_the_lever_found() -> None:
 def test_the_probe_has_each_word_where_python_has_it(scala: str, python: type) -> None:
     table = PAGE.partition(f"  object {scala} {{")[2].partition("\n  }")[0]
     found = {name: int(at) for name, at in re.findall(r"val (\w+) = (\d+)", table)}
-    # A value of a state, not a word.
-    found.pop("Ready", None)
+    # Values of a state or of service, not words.
+    for value in ("Dead", "Ready", "Finishes"):
+        found.pop(value, None)
     assert found
     names = {"LatencyBuckets": "BUCKETS"}
     snake = {
@@ -75,7 +76,9 @@ def test_the_probe_has_each_word_where_python_has_it(scala: str, python: type) -
         ("NameBytes", page.NAME_BYTES),
         ("MostInstances", MOST_INSTANCES),
         ("Running", page.RUNNING),
+        ("Dead", page.DEAD),
         ("Ready", page.READY),
+        ("Finishes", page.FINISHES),
     ],
 )
 def test_the_probe_counts_words_as_python_does(scala: str, python: int) -> None:
@@ -83,9 +86,10 @@ def test_the_probe_counts_words_as_python_does(scala: str, python: int) -> None:
 
 
 def test_no_two_words_share_a_place() -> None:
-    for each in (HeaderWord, InstanceWord, SlotWord):
+    for each in (HeaderWord, OperatorWord, InstanceWord, SlotWord):
         places = [at for name, at in vars(each).items() if name.isupper()]
         assert len(set(places)) == len(places), each
+    assert max(vars(page_words.OperatorWord).values(), key=_place) < page.OPERATOR_WORDS
     assert max(vars(page_words.InstanceWord).values(), key=_place) < page.INSTANCE_WORDS
     assert max(vars(page_words.SlotWord).values(), key=_place) < page.SLOT_WORDS
 

@@ -19,7 +19,7 @@ from collectors.formats.parts import UsedPool, used_pool
 from collectors.formats.pools import InstanceState, PoolSample, Sent
 from techniques.pool.host.meeting_place import meeting_root, space
 from techniques.pool.on_spark import made
-from techniques.pool.page import READY, Page, instance_words
+from techniques.pool.page import DEAD, FINISHES, Page, READY, SERVES, instance_words
 from techniques.pool.page_words import HeaderWord, InstanceWord, SlotWord
 from techniques.pool.settings import Replay
 from tests.collectors.conftest import probe
@@ -33,7 +33,8 @@ class MadePool:
     def __init__(self, spark: SparkSession, folder: Path) -> None:
         self.folder = folder
         (folder / "supervisor").write_text("1 1")
-        self.page = Page.create(str(folder / "page"), made([lambda one: one] * 2), 1 << 16)
+        plan = made([lambda one: one] * 2, instances=4, most=4)
+        self.page = Page.create(str(folder / "page"), plan, 1 << 16)
         for position in range(2):
             for number in self.page.operator(position):
                 self.add(number, InstanceWord.OPERATOR, position)
@@ -142,6 +143,46 @@ def test_a_look_says_levels_and_what_was_added_since_the_last(
     assert third is not None
     assert (sum(each.executed for each in third.instances), third.sent) == (0, ())
     assert third.handed_out_again == 4
+
+
+def test_instances_that_are_not_there_are_left_out_once_all_that_they_did_is_told(
+    spark: SparkSession, made_pool: MadePool, watched: Any
+) -> None:
+    page, words = made_pool.page, made_pool.page.words
+
+    def retire(*numbers: int) -> None:
+        for number in numbers:
+            words[page.instance(number)] = DEAD
+            words[page.instance(number, InstanceWord.SERVICE)] = FINISHES
+
+    def told() -> tuple[list[int], list[tuple[int, int, int]]]:
+        """The operators of the instances, and the chunks sent between them."""
+        seen = looked(spark, watched)
+        assert seen is not None
+        return [each.operator for each in seen.instances], [
+            (each.source, each.instance, each.chunks) for each in seen.sent
+        ]
+
+    for number in range(8):
+        words[page.instance(number)] = READY
+    retire(3, 7)
+    assert told() == ([0] * 3 + [1] * 3, [])
+
+    # They ended between two looks: one that worked before, and one that sent to another.
+    made_pool.done(2, 5)
+    made_pool.done(5, 8, source=1 + 1)
+    retire(1, 2)
+    assert told() == ([0] * 3 + [1] * 3, [(0, 2, 1), (2, 4, 1)])
+    assert told() == ([0] + [1] * 3, [])
+
+    # One that dies is to come again; the place of a later one is not told for another's.
+    words[page.instance(4)] = DEAD
+    retire(5)
+    assert told() == ([0] + [1] * 3, [])
+
+    words[page.instance(7)], words[page.instance(7, InstanceWord.SERVICE)] = READY, SERVES
+    made_pool.done(7, 8, source=1)
+    assert told() == ([0] + [1] * 4, [(1, 4, 1)])
 
 
 def test_a_look_says_what_steers_a_pool_and_what_that_does(

@@ -56,6 +56,17 @@ def test_a_pool_that_was_made_anew_is_as_it_is_now() -> None:
     assert [each["queued"] for each in found["instances"]] == [[1, 2], [None, 0]]
 
 
+def test_an_instance_keeps_its_row_when_others_come_and_go_before_it() -> None:
+    def sized(scores: int, queued: int) -> PoolSample:
+        last = InstanceSample(1, READY, queued=queued)
+        return pool(*[InstanceSample(0, READY)] * scores, last)
+
+    frames = [frame(at, pools=(sized(*each),)) for at, each in enumerate([(1, 5), (3, 6), (2, 7)])]
+    [found] = pool_columns.columns(frames)
+    assert [each["name"] for each in found["instances"]] == ["score-0", "score-1", "rank-0"]
+    assert [each["queued"] for each in found["instances"]] == [[0, 0, 0], [None, 0, 0], [5, 6, 7]]
+
+
 def test_a_policy_that_only_a_later_curtail_knows_is_shown_as_what_the_pool_makes_of_it() -> None:
     assert pool_columns.columns([frame(0, pools=(pool(policy=77),))])[0]["policy"] == "round-robin"
 

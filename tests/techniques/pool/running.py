@@ -83,7 +83,8 @@ class Driven:
 
 @contextmanager
 def driven(operator: Operator | list[Operator], **options: Any) -> Iterator[Driven]:
-    pool = Driven(made(operator, **options))
+    # No room for more, so that the instances of a chain have the numbers 0, 1, … without holes.
+    pool = Driven(made(operator, **{"most": options.get("instances", 4)} | options))
     try:
         yield pool
     finally:

@@ -33,7 +33,7 @@ from tests.techniques.pool import operators
 
 
 def plan() -> Plan:
-    return made([operators.act, operators.add_one], instances=[2, 1], name="parts")
+    return made([operators.act, operators.add_one], instances=[2, 1], most=[3, 1], name="parts")
 
 
 def test_the_page_is_laid_out_as_its_docstring_says(tmp_path: Path) -> None:
@@ -44,20 +44,22 @@ def test_the_page_is_laid_out_as_its_docstring_says(tmp_path: Path) -> None:
     page.count_latency(1, 100)
     raw = np.fromfile(path, dtype="<u8")
     assert bytes(raw[:1].tobytes()) == b"CurtailP"
-    assert raw[[1, 7, 8, 9, 11]].tolist() == [3, 2, 3, MOST_SLOTS, 4096]
+    assert raw[[1, 7, 8, 9, 11]].tolist() == [4, 2, 4, MOST_SLOTS, 4096]
     assert raw[16 : 16 + len(SETTINGS)].tolist() == [each.default for each in SETTINGS]
     # Operators follow the header; their names are text.
-    assert raw[[64, 65, 72, 73]].tolist() == [0, 2, 2, 1]
+    assert raw[[64, 65, 80, 81]].tolist() == [0, 3, 3, 1]
+    # They begin with two of three instances, and with one.
+    assert raw[[72, 73, 74, 88, 89, 90]].tolist() == [2, 0, 2, 1, 0, 1]
     assert raw[66:71].tobytes().rstrip(b"\0") == b"act"
-    # Instances: 32 words, tasks and 3 instances to take from, 3 weights, buckets of half a word.
-    size = 32 + 4 + 3 + BUCKETS // 2
-    second = 64 + 2 * 8 + size
+    # Instances: 32 words, tasks and 4 instances to take from, 4 weights, buckets of half a word.
+    size = 32 + 5 + 4 + BUCKETS // 2
+    second = 64 + 2 * 16 + size
     assert raw[second] == READY
     assert raw[second + 32] == 7
-    assert raw[second + 39 :].view("<u4")[bucket_of(100)] == 1
-    assert len(raw) == 64 + 2 * 8 + 3 * size + MOST_SLOTS * (24 + 3 * 64)
+    assert raw[second + 41 :].view("<u4")[bucket_of(100)] == 1
+    assert len(raw) == 64 + 2 * 16 + 4 * size + MOST_SLOTS * (24 + 3 * 64)
     assert page.operator_name(1) == "add_one"
-    assert [list(page.operator(one)) for one in (0, 1)] == [[0, 1], [2]]
+    assert [list(page.operator(one)) for one in (0, 1)] == [[0, 1, 2], [3]]
     page.close()
 
 
@@ -194,6 +196,9 @@ def test_a_batch_is_cut_into_chunks_without_losing_a_row() -> None:
     [
         ({"instances": 0}, "instances must be between 1 and 64, not 0"),
         ({"instances": [1, 2]}, "1 operators, but 2 numbers of instances"),
+        ({"most": [4, 4]}, "1 operators, but 2 numbers of the most instances"),
+        ({"most": 3}, "most must be between 4 and 64, not 3"),
+        ({"most": 65}, "most must be between 4 and 64, not 65"),
         ({"chunk_rows": 0}, "chunk_rows must be between"),
         ({"memory_mb": 1}, "memory_mb must be between 8"),
         ({"window": 0}, "window must be between"),
@@ -213,10 +218,26 @@ def test_no_operator_and_no_function_are_refused() -> None:
         made("upper")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="80 instances in all"):
         made([operators.act, operators.act], instances=40)
+    with pytest.raises(ValueError, match="80 instances to grow to in all"):
+        made([operators.act, operators.act], instances=2, most=40)
+
+
+@pytest.mark.parametrize(
+    ("instances", "most"),
+    [([4], [8]), ([8], [16]), ([1, 6], [5, 12]), ([40], [64]), ([30, 30], [32, 32]), ([64], [64])],
+)
+def test_there_is_room_for_twice_the_instances_or_four_more_as_far_as_a_pool_may_have_them(
+    instances: list[int], most: list[int]
+) -> None:
+    chain = made([operators.act] * len(instances), instances=instances)
+    assert [stage.most for stage in chain.stages] == most
+    assert (chain.instances, chain.room) == (sum(instances), sum(most))
+    other = made([operators.act] * len(instances), instances=instances, most=instances)
+    assert (other.digest == chain.digest) == (instances == most)
 
 
 def test_the_same_operator_twice_has_two_names() -> None:
-    chain = made([operators.act] * 3, instances=2)
+    chain = made([operators.act] * 3, instances=2, most=2)
     assert [stage.name for stage in chain.stages] == ["act", "act.2", "act.3"]
     assert [chain.instance_name(one) for one in (0, 3, 5)] == ["act-0", "act.2-1", "act.3-1"]
 

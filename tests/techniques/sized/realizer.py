@@ -1,0 +1,3 @@
+from techniques.slo.realizer import orders
+
+__all__ = ["orders"]
