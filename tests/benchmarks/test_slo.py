@@ -35,7 +35,7 @@ def simulated(workload: Workload, arm: Arm, seed: int) -> Outcome:
     acts = arm in PARAMETERS
     return Outcome(
         jobs=tuple(job.name for job in workload.jobs),
-        ends_s=(np.arange(rounds) + 1) * ROUND_S,
+        ends_s=ROUND_S * np.arange(1.0, rounds + 1, dtype=np.float64),
         utilities=np.tile(most / 2, (rounds, 1)),
         most=most,
         threads=np.full(rounds, 7.0),

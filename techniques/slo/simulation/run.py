@@ -74,8 +74,7 @@ def simulate(workload: Workload, arm: Arm, seed: int) -> Outcome:
     by_name = {job.name: job for job in jobs}
     rng = np.random.default_rng(seed)
     cluster = Cluster(workload.machines, jobs, rng)
-    parameters = PARAMETERS.get(arm)
-    control = parameters and Control(workload.machines, by_name, parameters)
+    control = Control(workload.machines, by_name, PARAMETERS[arm]) if arm in PARAMETERS else None
     juices = Juices(by_name)
     rounds = round(workload.seconds / ROUND_S)
     utilities = np.full((rounds, len(jobs)), np.nan)
@@ -102,7 +101,7 @@ def simulate(workload: Workload, arm: Arm, seed: int) -> Outcome:
         threads[at] = cluster.threads
     return Outcome(
         jobs=tuple(by_name),
-        ends_s=(np.arange(rounds) + 1) * ROUND_S,
+        ends_s=ROUND_S * np.arange(1.0, rounds + 1, dtype=np.float64),
         utilities=utilities,
         most=np.array([job.objective.priority for job in jobs]),
         threads=threads,
