@@ -1,6 +1,6 @@
 """The levers for shares and executors, without a query: their arithmetic, and what they refuse.
 
-What they do is tested on running queries, in `test_lever_contract.py` and `tests/cluster/test_moves.py`.
+What they do to running queries is in `test_lever_contract.py` and in `tests/cluster/test_moves.py`.
 """
 
 import json
