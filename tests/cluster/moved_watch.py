@@ -109,8 +109,8 @@ class Watched:
         if places is None:
             self._ask(name)
         else:
-            settings = {"places": {str(partition): to for partition, to in places.items()}}
-            self._ask(name, TECHNIQUE, settings, lease_ms)
+            named: dict[str, Value] = {str(partition): to for partition, to in places.items()}
+            self._ask(name, TECHNIQUE, {"places": named}, lease_ms)
 
     def ask_for_executors(self, name: str, executors: int) -> None:
         """As the SLO of one of the queries may, for all of the application."""

@@ -17,6 +17,7 @@ from dashboard.cli import sessions
 from dashboard.testing.cluster import Cluster
 from dashboard.testing.stack import redis_server
 from tests.cluster import moved_job as job
+from tests.cluster.checks import HOSTS
 from tests.cluster.moved_queries import QUERIES
 from tests.cluster.moved_watch import PATIENCE_S, Places, Watched, untouched
 from tests.waiting import until
@@ -135,7 +136,7 @@ def test_executors_are_taken_away_and_given_back_while_the_queries_run(moved: Wa
     for name in QUERIES:
         moved.ask(name, None)
     name = next(iter(QUERIES))
-    for executors in (HOSTS - 1, HOSTS):
+    for executors in (len(HOSTS) - 1, len(HOSTS)):
         moved.ask_for_executors(name, executors)
         moved.until(lambda executors=executors: len(moved.executors_now()) == executors)
         moved.until(lambda: (answer := moved.answer(name)) and answer.state == State.APPLIED)
@@ -145,7 +146,7 @@ def test_executors_are_taken_away_and_given_back_while_the_queries_run(moved: Wa
     moved.until(lambda: (answer := moved.answer(name)) and answer.state == State.REFUSED)
     answer = moved.answer(name)
     assert answer is not None
-    assert f"at most {HOSTS + 4} executors, not 100" in answer.because
+    assert f"at most {len(HOSTS) + 4} executors, not 100" in answer.because
     moved.ask(name, None)
 
 

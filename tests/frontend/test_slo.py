@@ -38,6 +38,7 @@ def test_a_value_is_drawn_as_worth_what_it_counts_for(blank: Page, kind: str) ->
     return utilities.map((each) => values.map((value) => m.share(kind, threshold, each, value)));
     """
     drawn = run(blank, "slo/utility", body, given)
+    assert isinstance(drawn, list)
     for shape, shares in zip(SHAPES, drawn, strict=True):
         counted = [target(kind, shape).share(value) for value in VALUES[kind]]
         assert shares == pytest.approx(counted), shape

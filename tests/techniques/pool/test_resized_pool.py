@@ -182,7 +182,7 @@ def test_one_that_is_retired_in_the_middle_of_a_chunk_finishes_it_and_is_no_deat
             pool.running.resize("act", 1)
             until(lambda: word(page, 1, InstanceWord.SERVICE) == FINISHES, PATIENCE_S)
             note.touch()
-        assert sorted(row["by"] for row in found) == ["act-0", "act-0", "act-1", "act-1"]
+        assert sorted(str(row["by"]) for row in found) == ["act-0", "act-0", "act-1", "act-1"]
         until(lambda: there(page) == [0], PATIENCE_S)
         assert total(page, SlotWord.AGAIN) == again
         assert (page.words[HeaderWord.REPLACED], word(page, 1, InstanceWord.DIED)) == (
