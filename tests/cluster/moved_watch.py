@@ -100,7 +100,9 @@ class Watched:
         if places is None:
             self._write(name)
         else:
-            settings = {"places": {str(partition): to for partition, to in places.items()}}
+            settings: dict[str, Value] = {
+                "places": {str(partition): to for partition, to in places.items()}
+            }
             self._write(name, TECHNIQUE, settings)
 
     def ask_for_executors(self, name: str, executors: int) -> None:
