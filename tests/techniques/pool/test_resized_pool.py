@@ -8,6 +8,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -64,8 +65,8 @@ def total(page: Page, place: int) -> int:
     return sum(page.words[page.slot(slot, place)] for slot in range(page.slots))
 
 
-def once_each(found: list[dict[str, object]], count: int) -> bool:
-    return sorted(row["id"] for row in found) == list(range(count))  # type: ignore[type-var]
+def once_each(found: list[dict[str, Any]], count: int) -> bool:
+    return sorted(row["id"] for row in found) == list(range(count))
 
 
 @contextmanager
@@ -192,9 +193,9 @@ def test_one_that_is_retired_in_the_middle_of_a_chunk_finishes_it_and_is_no_deat
 
 
 @contextmanager
-def collecting(results: Iterator[object]) -> Iterator[list[dict[str, object]]]:
+def collecting(results: Iterator[object]) -> Iterator[list[dict[str, Any]]]:
     """In a thread of its own, to the end of the block at least."""
-    found: list[dict[str, object]] = []
+    found: list[dict[str, Any]] = []
 
     def collect() -> None:
         for batch in results:
