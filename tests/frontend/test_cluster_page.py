@@ -116,7 +116,7 @@ def test_a_cluster_shows_its_utility_its_actions_and_its_jobs(cluster: Cluster, 
     )
 
     for scheme in ("light", "dark"):
-        page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+        page.emulate_media(color_scheme=scheme)
         found = Axe().run(page, options=AXE)
         assert found.violations_count == 0, found.generate_report()
     page.set_viewport_size({"width": 390, "height": 844})
