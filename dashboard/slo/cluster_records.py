@@ -97,7 +97,8 @@ def _members(job_ids: Iterable[str]) -> dict[str, Member]:
 
 
 def _member(job_id: str, slo: Slo | None, has_ended: bool) -> Member:
-    return Member(job_id, slo, slo and read(job_id, slo.objective), has_ended)
+    objective = read(job_id, slo.objective) if slo is not None else None
+    return Member(job_id, slo, objective, has_ended)
 
 
 def _settings(job_ids: Iterable[str]) -> dict[str, TechniqueSetting]:

@@ -12,8 +12,9 @@ from dashboard.fleet import jobs
 from dashboard.models import AuditEntry, Job, Person, Role, Slo, Tag, TechniqueDecision
 from dashboard.models.techniques import Stand, TechniqueSetting
 from dashboard.slo import hours, objectives
+from dashboard.slo.current import current
 from dashboard.slo.evaluation import Outcome
-from dashboard.steering import cluster_size
+from dashboard.steering import cluster_size, controllers
 from techniques.slo.memory import Entry, Listed, Memory, Why
 from techniques.slo.objective import Objective, as_data
 from techniques.slo.states import State
@@ -53,7 +54,7 @@ def api() -> Client:
 
 
 def measure(job_id: str, latency_ms: float, at_ms: int, met: bool = True) -> None:
-    held = objective(Slo.objects.get(job_id=job_id).objective["priority"])
+    held = current()[job_id]
     utility = held.utility(latency_ms, None)
     Slo.objects.filter(job_id=job_id).update(
         judged_ms=at_ms, latency_ms=latency_ms, utility=utility
@@ -261,7 +262,7 @@ def test_controllers_get_the_clusters_size_in_place_of_a_jobs_own(
     api: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     given: dict[str, dict[str, Any]] = {"a.high": {"size": 4, "share": 1}, "b.low": {"share": 1}}
-    monkeypatch.setattr(cluster_size.controllers, "given", lambda job_id: given[job_id])
+    monkeypatch.setattr(controllers, "given", lambda job_id: given[job_id])
     settings: Any = {"a.high": "a.high", "b.low": "b.low"}
     assert cluster_size.options("cluster:prod", settings) == given
     put(api, PROD, size=24)

@@ -1,4 +1,4 @@
-"""The technique `slo` on two jobs of a cluster: from their frames and SLOs to what the API tells."""
+"""The technique `slo` on two jobs of a cluster: from frames and SLOs to what the API tells."""
 
 import json
 import time
