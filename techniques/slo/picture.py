@@ -40,9 +40,9 @@ def _own(view: View, objective: Objective) -> Series:
     x: list[float] = []
     y: list[float] = []
     for end in range(len(view) % PER_BIN or PER_BIN, len(view) + 1, PER_BIN):
-        latency = objective.latency
-        bin_ms = slice(max(0, end - PER_BIN), end)
-        latency_ms = latency and estimated_ms(view, latency.statistic, bin_ms)
+        target = objective.latency
+        ten_seconds = slice(max(0, end - PER_BIN), end)
+        latency_ms = estimated_ms(view, target.statistic, ten_seconds) if target else None
         if (utility := objective.utility(latency_ms, juice)) is not None:
             x.append((end - len(view)) * WINDOW_MS / 1_000)
             y.append(utility)

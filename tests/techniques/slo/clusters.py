@@ -93,6 +93,9 @@ class Cluster:
     def utility(self) -> float:
         return sum(each.utility or 0.0 for each in self.observation().jobs.values())
 
+    def is_in(self, state: State) -> bool:
+        return self.memory.state is state
+
     def observation(self) -> Observation:
         jobs = {name: job.seen(self.penalty(self, name)) for name, job in self.jobs.items()}
         return Observation(self.now_ms, jobs, self.size, self.machines)
@@ -125,10 +128,12 @@ class Cluster:
         self.memory = replace(self.memory, **changes)  # type: ignore[arg-type]
 
 
-def short_of(needed: float, max_utility: float = 35.0, has: int = 2, **changes: object) -> Model:
+def short_of(
+    needed: float, max_utility: float | None = 35.0, has: int = 2, **changes: object
+) -> Model:
     model = Model({"score": needed}, {"score": has, "source": 1}, max_utility, sources=("source",))
     return replace(model, **changes)  # type: ignore[arg-type]
 
 
-def fine(max_utility: float = 35.0, has: int = 20) -> Model:
+def fine(max_utility: float | None = 35.0, has: int = 20) -> Model:
     return short_of(has / 2, max_utility, has)

@@ -124,12 +124,12 @@ def graphs(draw: st.DrawFn, losing: bool = True) -> Graph:
 
 
 @given(graphs())
-@settings(deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_juice_is_a_share(graph: Graph) -> None:
     assert 0 <= juice(graph) <= 1
 
 
 @given(graphs(losing=False))
-@settings(deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_where_nothing_is_lost_juice_is_one(graph: Graph) -> None:
     assert juice(graph) == pytest.approx(1)

@@ -39,7 +39,7 @@ def test_nothing_else_happens_until_utilities_have_settled() -> None:
     assert cluster.round()
 
     assert [cluster.round() for _ in range(6)] == [()] * 6, "a minute, in rounds of ten seconds"
-    assert cluster.memory.state is State.NOT_CONVERGED
+    assert cluster.is_in(State.NOT_CONVERGED)
     assert cluster.round()
 
 
@@ -51,10 +51,10 @@ def test_utilities_that_go_on_changing_are_waited_for() -> None:
     for _ in range(9):
         growing.best *= 1.05
         cluster.round()
-        assert cluster.memory.state is State.SETTLING
+        assert cluster.is_in(State.SETTLING)
     cluster.round()
 
-    assert cluster.memory.state is State.NOT_CONVERGED
+    assert cluster.is_in(State.NOT_CONVERGED)
 
 
 def test_nobody_waits_for_quiet_for_ever() -> None:
@@ -62,11 +62,11 @@ def test_nobody_waits_for_quiet_for_ever() -> None:
     cluster = Cluster({"a": restless})
     cluster.round()
     for at in range(18):
-        assert cluster.memory.state is State.SETTLING
+        assert cluster.is_in(State.SETTLING)
         restless.best = 0.5 if at % 2 else 0.2
         cluster.round()
 
-    assert cluster.memory.state is not State.SETTLING
+    assert not cluster.is_in(State.SETTLING)
 
 
 def test_rounds_are_ten_seconds_apart() -> None:
@@ -79,11 +79,11 @@ def test_rounds_are_ten_seconds_apart() -> None:
 
 def test_at_the_maximum_four_more_rounds_are_watched_before_it_is_converged() -> None:
     cluster = Cluster({"a": fine()}).run(1)
-    assert cluster.memory.state is State.WATCHING
+    assert cluster.is_in(State.WATCHING)
     cluster.run(3)
-    assert cluster.memory.state is State.WATCHING
+    assert cluster.is_in(State.WATCHING)
     cluster.run(1)
-    assert cluster.memory.state is State.CONVERGED
+    assert cluster.is_in(State.CONVERGED)
     assert not cluster.actions
 
 
@@ -91,7 +91,7 @@ def test_a_maximum_that_does_not_last_is_not_converged() -> None:
     cluster = Cluster({"a": fine()}).run(3)
     cluster.jobs["a"].needs["score"] = 30
 
-    assert cluster.run(1).memory.state is State.NOT_CONVERGED
+    assert cluster.run(1).is_in(State.NOT_CONVERGED)
 
 
 def test_a_job_that_hardly_gains_is_black_listed_for_an_hour_and_keeps_what_it_got() -> None:
@@ -208,7 +208,7 @@ def test_without_a_majority_of_crowded_machines_a_fall_is_reverted(
 
     assert cluster.kinds == [Kind.RECONFIGURATION, Kind.REVERSION]
     assert cluster.actions[1].asked == {"a": {"score": 2}}
-    assert cluster.memory.state is State.CONVERGED
+    assert cluster.is_in(State.CONVERGED)
 
 
 def test_without_a_job_that_meets_its_slo_a_fall_is_reverted() -> None:
@@ -308,7 +308,7 @@ def test_a_drop_of_more_than_five_percent_ends_converged(share: float, wakes: bo
     cluster.jobs["a"].best = 0.5 * share
     cluster.run(1)
 
-    assert (cluster.memory.state is State.NOT_CONVERGED) == wakes
+    assert (cluster.is_in(State.NOT_CONVERGED)) == wakes
 
 
 def test_a_drop_is_measured_from_the_highest_since_converged() -> None:
@@ -317,7 +317,7 @@ def test_a_drop_is_measured_from_the_highest_since_converged() -> None:
     cluster.run(1)
     cluster.jobs["a"].best = 0.8
 
-    assert cluster.run(1).memory.state is State.NOT_CONVERGED
+    assert cluster.run(1).is_in(State.NOT_CONVERGED)
 
 
 def test_of_many_jobs_one_that_meets_its_slo_no_more_ends_converged_too() -> None:
@@ -325,7 +325,7 @@ def test_of_many_jobs_one_that_meets_its_slo_no_more_ends_converged_too() -> Non
     cluster.jobs["job 7"].needs["score"] = 22
     cluster.run(1)
 
-    assert cluster.memory.state is State.NOT_CONVERGED
+    assert cluster.is_in(State.NOT_CONVERGED)
     assert "job 7" in cluster.memory.log[-1].says
 
 

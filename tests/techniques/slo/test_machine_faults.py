@@ -15,13 +15,13 @@ def test_without_data_nothing_is_done_and_when_it_is_back_five_minutes_are_colle
     done = len(cluster.actions)
     cluster.jobs["b"].is_missing = True
     cluster.run(4)
-    assert cluster.memory.state is State.BLIND
+    assert cluster.is_in(State.BLIND)
     cluster.run(30)
     assert len(cluster.actions) == done
 
     cluster.jobs["b"].is_missing = False
     cluster.round()
-    assert cluster.memory.state is State.COLLECTING
+    assert cluster.is_in(State.COLLECTING)
     cluster.run(29)
     assert len(cluster.actions) == done
     cluster.run(1)
@@ -62,11 +62,11 @@ def test_data_that_goes_again_while_it_is_collected_starts_the_five_minutes_anew
         cluster.until(State.BLIND)
         cluster.jobs["a"].is_missing = False
         cluster.run(20)
-        assert cluster.memory.state is State.COLLECTING
+        assert cluster.is_in(State.COLLECTING)
     cluster.run(10)
-    assert cluster.memory.state is State.COLLECTING
+    assert cluster.is_in(State.COLLECTING)
     cluster.run(1)
-    assert cluster.memory.state is State.SETTLING
+    assert cluster.is_in(State.SETTLING)
 
 
 def test_a_job_that_vanishes_in_mid_action_is_forgotten_with_all_that_was_asked_of_it() -> None:
@@ -90,7 +90,7 @@ def test_when_one_job_is_gone_and_the_data_of_another_is_back_that_is_collected_
     cluster.jobs["b"].is_missing = False
     cluster.run(4)
 
-    assert cluster.memory.state is State.COLLECTING
+    assert cluster.is_in(State.COLLECTING)
 
 
 def test_a_job_that_joins_is_another_workload() -> None:
@@ -114,7 +114,7 @@ def test_another_slo_is_another_workload() -> None:
     cluster.jobs["b"].max_utility = 50.0
     cluster.run(1)
 
-    assert cluster.memory.state is State.WATCHING
+    assert cluster.is_in(State.WATCHING)
     assert cluster.memory.log[-1].says == "b has another SLO"
 
 
@@ -193,7 +193,7 @@ def test_a_reversion_that_fails_is_recorded_and_the_cluster_rests() -> None:
     cluster.until(State.CONVERGED).run(20)
 
     assert cluster.kinds == [Kind.RECONFIGURATION, Kind.REVERSION]
-    assert cluster.memory.state is State.CONVERGED
+    assert cluster.is_in(State.CONVERGED)
     assert cluster.memory.pending is None
     assert "reversion failed" in [entry.what for entry in cluster.memory.log]
 

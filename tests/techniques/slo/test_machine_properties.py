@@ -64,7 +64,7 @@ def test_a_well_behaved_cluster_converges_within_the_steps_of_theorem_1(cluster:
     assert cluster.utility >= first - 1e-9
     taken = len(cluster.actions)
     cluster.run(60)
-    assert cluster.memory.state is State.CONVERGED
+    assert cluster.is_in(State.CONVERGED)
     assert len(cluster.actions) == taken, "nothing changed, so nothing more is done"
 
 

@@ -5,7 +5,7 @@ from math import inf, nan
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from techniques.slo.objective import (
@@ -212,11 +212,10 @@ def utilities(most: float, rising: bool) -> st.SearchStrategy[Utility]:
         )
         return Utility(Shape.POINTS, tuple(pairs))
 
-    several = {"min_size": 2, "max_size": 32}
     drawn = st.builds(
         of,
-        st.lists(st.floats(0, most), unique=True, **several),
-        st.lists(st.floats(0, 1), **several),
+        st.lists(st.floats(0, most), min_size=2, max_size=32, unique=True),
+        st.lists(st.floats(0, 1), min_size=2, max_size=32),
     )
     plain = st.sampled_from([Utility(s) for s in Shape if s is not Shape.POINTS])
     return plain | drawn
@@ -230,19 +229,20 @@ LATENCY_TARGETS = st.builds(
     utilities(3.6e6, rising=False),
 )
 JUICE_TARGETS = st.builds(JuiceTarget, st.floats(1e-6, 1), utilities(1, rising=True))
+PRIORITIES = st.floats(0.1, 1_000)
 OBJECTIVES = st.builds(
-    lambda targets, priority: Objective(*targets, priority),
-    st.tuples(LATENCY_TARGETS, st.none() | JUICE_TARGETS) | st.tuples(st.none(), JUICE_TARGETS),
-    st.floats(0.1, 1_000),
-)
+    Objective, LATENCY_TARGETS, st.none() | JUICE_TARGETS, PRIORITIES
+) | st.builds(Objective, st.none(), JUICE_TARGETS, PRIORITIES)
 
 
 @given(OBJECTIVES)
+@settings(max_examples=50, deadline=None)
 def test_an_objective_survives_json(objective: Objective) -> None:
     assert parse(json.loads(json.dumps(as_data(objective)))) == objective
 
 
 @given(OBJECTIVES, st.floats(0, 1e7), st.floats(0, 1e7), st.floats(0, 1), st.floats(0, 1))
+@settings(max_examples=50, deadline=None)
 def test_utility_is_monotonic_and_never_above_the_priority(
     objective: Objective, a_ms: float, b_ms: float, a: float, b: float
 ) -> None:
@@ -277,6 +277,7 @@ def test_utility_is_monotonic_and_never_above_the_priority(
         ),
     )
 )
+@settings(max_examples=50, deadline=None)
 def test_garbage_is_refused_or_an_objective(data: Any) -> None:
     with suppress(Invalid):
         assert isinstance(parse(data), Objective)
