@@ -1,7 +1,7 @@
 """The state machine that runs in production, on the simulated cluster: what it is shown and asked.
 
-It sees what a program that watches a cluster could see: counters of operators, latencies of the
-last round, juice of the last minute, loads of machines. It does not see the model.
+It sees what a program that watches a cluster could see: counters of operators, latencies and juice
+over the last minute, loads of machines. It does not see the model.
 """
 
 from collections.abc import Mapping
@@ -15,6 +15,7 @@ from techniques.slo.objective import meets
 from techniques.slo.observation import Observation
 from techniques.slo.parameters import Parameters
 from techniques.slo.simulation.cluster import Job, JobSeen, Machines, OperatorSeen, Seen
+from techniques.slo.simulation.minute import Minute
 from techniques.slo.states import State
 
 
@@ -26,6 +27,7 @@ class Control:
         self._jobs = jobs
         self._parameters = parameters
         self._memory = Memory()
+        self._minute = Minute()
 
     @property
     def is_converged(self) -> bool:
@@ -36,7 +38,13 @@ class Control:
     ) -> tuple[Action, ...]:
         """One round: returns what to change. `is_blind` where nothing is known of any job."""
         jobs = {
-            name: observed(self._jobs[name], each, juices.get(name), self._machines, seen.seconds)
+            name: observed(
+                self._jobs[name],
+                self._minute.after(self._jobs[name], each),
+                juices.get(name),
+                self._machines,
+                seen.seconds,
+            )
             for name, each in seen.jobs.items()
         }
         if is_blind:

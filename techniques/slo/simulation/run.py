@@ -4,7 +4,8 @@
 - `manual`: a person configured each job to meet its SLO at the median load, and nothing changes;
 - `henge`, `ds2`: the state machine acts, with one or the other rule for the size of its steps. Jobs
   start as by default, and it is held back for the first 900 s as in the paper;
-- `henge_tolerant`: as `henge`, but a total utility that is smaller by at most 5 % has not fallen.
+- `henge_strict`: as `henge`, but any fall of the total utility counts as in the paper, not only one
+  of more than 2 %.
 """
 
 from collections.abc import Mapping
@@ -30,13 +31,15 @@ class Arm(StrEnum):
     MANUAL = "manual"
     HENGE = "henge"
     DS2 = "ds2"
-    TOLERANT = "henge_tolerant"
+    STRICT = "henge_strict"
 
 
+# The default of the technique's card.
+TOLERANCE = 0.02
 PARAMETERS: Mapping[Arm, Parameters] = {
-    Arm.HENGE: Parameters(),
-    Arm.DS2: Parameters(sizing=Sizing.DS2),
-    Arm.TOLERANT: Parameters(tolerance=0.05),
+    Arm.HENGE: Parameters(tolerance=TOLERANCE),
+    Arm.DS2: Parameters(tolerance=TOLERANCE, sizing=Sizing.DS2),
+    Arm.STRICT: Parameters(),
 }
 
 
