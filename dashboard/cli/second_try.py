@@ -2,7 +2,7 @@
 
 A suite of thousands of tests that start JVMs and browsers fails now and then for one that a busy
 machine tore apart. That must not hide what the others say, and must not pass unseen either.
-Why: docs/adr/0017-what-fails-once-is-run-again-alone.md
+Why: docs/adr/0018-what-fails-once-is-run-again-alone.md
 """
 
 import json

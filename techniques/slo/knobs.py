@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from techniques.schema import Settings
+from techniques.slo.bounds import MOST_EXECUTORS, MOST_INSTANCES, MOST_SHARE
 from techniques.slo.capacity import PoolOperator, Slots, pool_operators, slots
 from techniques.slo.juice import Edge, Graph
 from techniques.slo.observation import Operator, Parallelisms
@@ -21,7 +22,6 @@ from techniques.slo.window import MINUTE_MS
 from techniques.view import View
 
 POOL, SHARE, EXECUTORS = "pool:", "share", "executors"
-MOST_INSTANCES, MOST_SHARE, MOST_EXECUTORS = 64, 100, 10_000
 FEW_SLOTS = 5
 
 

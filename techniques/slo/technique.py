@@ -1,6 +1,6 @@
 from techniques.model import Option, OptionKind, Scope, Technique
 from techniques.schema import Fields, MapOf, Number
-from techniques.slo.knobs import MOST_EXECUTORS, MOST_INSTANCES, MOST_SHARE
+from techniques.slo.bounds import MOST_EXECUTORS, MOST_INSTANCES, MOST_SHARE
 from techniques.slo.parameters import Sizing
 
 MOST_OPERATORS = 64
