@@ -107,6 +107,7 @@ FULL_FRAME = Frame(
             replay=1,
             tau_ms=80,
             shared_queued=(8, 9),
+            room=(4, 5),
         ),
     ),
     warming_up=True,

@@ -46,7 +46,7 @@ from collectors.formats.buckets import FINE, Histogram
 from collectors.formats.codec import Garbled, Reader
 from collectors.formats.pools import PoolSample
 
-VERSION = 6
+VERSION = 7
 
 
 class EventSource(IntEnum):

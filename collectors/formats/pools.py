@@ -18,6 +18,7 @@ frame has those that its query uses. Of several executors on a host one reads th
       varint    number of operators, then each
         text      name
         varint    shared queued          chunks in the queue that its instances share
+        varint    room                   instances that it may grow to
       varint    number of instances, then each
         varint    operator               its place in the operators
         byte      state                  `InstanceState`
@@ -79,7 +80,8 @@ class Sent:
 
 @dataclass(frozen=True)
 class PoolSample:
-    """`shared_queued` has a number for each operator; it may be empty if nothing is queued."""
+    """`shared_queued` and `room` have a number for each operator; the former may be empty if
+    nothing is queued, the latter if it is not known."""
 
     name: str
     host: str
@@ -98,6 +100,7 @@ class PoolSample:
     replay: int = 0
     tau_ms: int = 0
     shared_queued: tuple[int, ...] = ()
+    room: tuple[int, ...] = ()
 
     def instance_name(self, number: int) -> str:
         """Returns the instance's name as in the pool's logs."""
@@ -118,10 +121,12 @@ def write(out: Writer, pools: Sequence[PoolSample]) -> None:
         for value in (pool.timeout_us, pool.replay, pool.tau_ms):
             out.varint(value)
         out.varint(len(pool.operators))
-        shared_queued = pool.shared_queued or (0,) * len(pool.operators)
-        for operator, queued in zip(pool.operators, shared_queued, strict=True):
+        nothing = (0,) * len(pool.operators)
+        by_operator = (pool.operators, pool.shared_queued or nothing, pool.room or nothing)
+        for operator, queued, room in zip(*by_operator, strict=True):
             out.text(operator)
             out.varint(queued)
+            out.varint(room)
         out.varint(len(pool.instances))
         for each in pool.instances:
             _write_instance(out, each)
@@ -151,8 +156,8 @@ def read_pool(reader: Reader) -> PoolSample:
     policy, held, replaced, again = reader.varints(4)
     chunks_sent, replayed, replays_won, results_dropped = reader.varints(4)
     timeout_us, replay, tau_ms = reader.varints(3)
-    named = [(reader.text(), reader.varint()) for _ in range(reader.varint())]
-    operators = tuple(operator for operator, _ in named)
+    named = [(reader.text(), reader.varint(), reader.varint()) for _ in range(reader.varint())]
+    operators = tuple(operator for operator, _, _ in named)
     instances = tuple(_read_instance(reader, len(operators)) for _ in range(reader.varint()))
     sent = tuple(Sent(*reader.varints(3)) for _ in range(reader.varint()))
     return PoolSample(
@@ -172,7 +177,8 @@ def read_pool(reader: Reader) -> PoolSample:
         timeout_us=timeout_us,
         replay=replay,
         tau_ms=tau_ms,
-        shared_queued=tuple(queued for _, queued in named),
+        shared_queued=tuple(queued for _, queued, _ in named),
+        room=tuple(room for _, _, room in named),
     )
 
 

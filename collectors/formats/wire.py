@@ -36,18 +36,18 @@ Integers are LEB128, texts UTF-8 behind their length (`formats.codec`).
     tag 13    executors                  what each measured (`formats.samples`)
     tag 15    warming up                 present, and empty, until the run's batches no longer get
                                          shorter (`process.warm_up`)
-    tag 16    pools                      the operator pools that the query uses (`formats.pools`)
     tag 17    sink                       text: what Spark calls the query's sink
     tag 18    slots                      what the scheduler has on each executor (`formats.slots`)
     tag 19    heavy keys                 of `watch_keys`, once a second (`formats.heavy_keys`)
     tag 20    state sizes                rows and bytes of each operator (`formats.state_sizes`)
     tag 21    lag                        behind the sources, in time and rows (`formats.lag`)
+    tag 22    pools                      the operator pools that the query uses (`formats.pools`)
 
 Tags 17, 18, 20 and 21 change slowly: they are in one frame a second (`process.assembly`), and so
 are those metrics of tag 13 that `formats.metrics` calls seldom.
-Absent sections are empty. Tags 3 and 14 had another meaning once and stay unused. A reader skips
-tags it does not know, so a section can be added without a new version; the version changes when a
-reader of the old one would misread.
+Absent sections are empty. Tags 3, 14 and 16 had another meaning once and stay unused. A reader
+skips tags it does not know, so a section can be added without a new version; the version changes
+when a reader of the old one would misread.
 """
 
 from dataclasses import dataclass, fields
@@ -91,8 +91,8 @@ PHASES = (
 LATENCY, BATCHES = 1, 2
 HEALTH, BACKLOG, STAMPED, STATE, TASKS, TRAFFIC, COMMITTED = range(4, 11)
 COLLECTOR, ASKED, EXECUTORS = range(11, 14)
-WARMING_UP, POOLS, SINK, SLOTS, HEAVY_KEYS = range(15, 20)
-STATE_SIZES, LAG = range(20, 22)
+WARMING_UP = 15
+SINK, SLOTS, HEAVY_KEYS, STATE_SIZES, LAG, POOLS = range(17, 23)
 
 
 class UnknownVersion(Garbled):
@@ -226,9 +226,6 @@ def encode(frame: Frame) -> bytes:
         _section(out, EXECUTORS, section)
     if frame.warming_up:
         _section(out, WARMING_UP, Writer())
-    if frame.pools:
-        pools.write(section := Writer(), frame.pools)
-        _section(out, POOLS, section)
     if frame.sink:
         (section := Writer()).text(frame.sink)
         _section(out, SINK, section)
@@ -244,6 +241,9 @@ def encode(frame: Frame) -> bytes:
     if frame.lag is not None:
         lag.write(section := Writer(), frame.lag)
         _section(out, LAG, section)
+    if frame.pools:
+        pools.write(section := Writer(), frame.pools)
+        _section(out, POOLS, section)
     return out.bytes()
 
 

@@ -121,6 +121,7 @@ class PoolHistory:
             shared_queued=last("shared_queued"),
             replay=kept.newest.replay,
             tau_ms=kept.newest.tau_ms,
+            room=_room(kept.newest),
         )
 
     def _put(self, at: int, of: tuple[str, str, str], values: dict[str, float]) -> None:
@@ -133,6 +134,11 @@ class PoolHistory:
         if key not in self._names:
             self._names = {key: [pool.instance_name(at) for at in range(len(pool.instances))]}
         return self._names[key]
+
+
+def _room(pool: PoolSample) -> dict[str, int]:
+    told = zip(pool.operators, pool.room, strict=True) if pool.room else ()
+    return {operator: most for operator, most in told if most}
 
 
 def _pool_values(pool: PoolSample) -> dict[str, float]:

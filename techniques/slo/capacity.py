@@ -24,7 +24,8 @@ CROWDED = 2.0
 
 @dataclass(frozen=True)
 class PoolOperator:
-    """An operator in all pools and on all hosts that have it. `instances` is the most on one host;
+    """An operator in all pools and on all hosts that have it. `instances` is the most on one host,
+    `room` the most that every host has room for (None where that is not known);
     `true_per_s` what one of them executes in a second of work, `executed_per_s` what all do."""
 
     name: str
@@ -33,6 +34,7 @@ class PoolOperator:
     capacity: float
     executed_per_s: float
     true_per_s: float | None
+    room: int | None = None
 
 
 @dataclass(frozen=True)
@@ -73,6 +75,7 @@ def _operator(view: View, name: str, by_host: Mapping[str, Iterable[Instance]]) 
         min(1.0, max(busy)),
         executed,
         executed / worked if executed and worked else None,
+        min((pool.room[name] for pool in view.pools if name in pool.room), default=None),
     )
 
 

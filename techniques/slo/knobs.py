@@ -63,7 +63,7 @@ def operators(view: View, allowed: Allowed, wishes: Parallelisms) -> dict[str, O
 def _of_pool(each: PoolOperator, told: Graph | None) -> Operator:
     return Operator(
         each.instances,
-        high=MOST_INSTANCES,
+        high=min(each.room or MOST_INSTANCES, MOST_INSTANCES),
         units=each.hosts,
         capacity=each.capacity,
         # An instance more is one on every host.

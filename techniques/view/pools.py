@@ -1,6 +1,7 @@
 """Operator pools: the queue and the work of each instance, window by window."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from techniques.intervals import Floats, Ints, Objects
 
@@ -52,7 +53,8 @@ class Instance:
 
 @dataclass(frozen=True, eq=False)
 class Pool:
-    """A pool's instances on one host. `policy` is the number of its latest dispatch policy;
+    """A pool's instances on one host. `policy` is the number of its latest dispatch policy; `room`
+    is how many instances each operator may grow to, where that is known;
     `replay` and `tau_ms` are the latest settings of these names (`techniques.pool.settings`).
 
     Arrays have one value per window of the view: the timeout after which a chunk is replayed (NaN
@@ -71,3 +73,4 @@ class Pool:
     shared_queued: Floats
     replay: int = 0
     tau_ms: int = 0
+    room: Mapping[str, int] = field(default_factory=dict)

@@ -19,7 +19,7 @@ object MessageKind {
 
 /** One executor's share of one window. Layout: collectors/formats/parts.py, whose tests pin these bytes. */
 object Part {
-  val Version = 6
+  val Version = 7
 
   def encode(
       window: Long,
@@ -80,7 +80,7 @@ object Part {
       Seq(TaskLatencies(queryId, 12, 300, 5, 1234, 1728394506100000L, Filled(Array(6143), Array(9)))),
       Seq(Event(EventSource.RocksDb, 1728394506150000L, "store", "{}")),
       Seq(PoolSample("score", 4, 6, 2, 300, TaskCounts(9, 3, 2, 1), InForce(41000, 1, 80),
-        Seq(OperatorSample("enrich", 7), OperatorSample("rank")),
+        Seq(OperatorSample("enrich", 7, 12), OperatorSample("rank")),
         Seq(
           InstanceSample(0, 2, InstanceLevels(3, 8, 2500, 1), 4, 1, 4096, 4000, 49000, 5,
             Filled(buckets, counts)),

@@ -46,7 +46,10 @@ private[probe] class PoolGrowth(page: PoolPage, name: String) {
         handedOutAgain,
         counts,
         inForce,
-        page.operatorNames.zip(sharedQueued).map { case (own, queued) => OperatorSample(own, queued) },
+        page.operatorNames.indices.map { position =>
+          OperatorSample(
+            page.operatorNames(position), sharedQueued(position), page.room(position))
+        },
         told.keys.toSeq.map(samples),
         sent.map(each => Sent(
           if (each.source == 0) 0 else 1 + told(each.source - 1), told(each.instance), each.chunks)),

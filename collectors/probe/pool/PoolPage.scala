@@ -55,6 +55,9 @@ private[probe] class PoolPage private (
   /** Chunks in the queue that all instances of an operator share. */
   def sharedQueued(position: Int): Long = word(operator(position) + PoolPage.Operator.SharedQueued)
 
+  /** How many instances an operator may grow to. */
+  def room(position: Int): Long = word(operator(position) + PoolPage.Operator.Room)
+
   /** Whether there is room for the instance and no process: it was retired, or never started. */
   def isAbsent(number: Int): Boolean = {
     import PoolPage.Instance._

@@ -43,6 +43,7 @@ private[probe] final case class PoolSample(
     operators.foreach { each =>
       out.text(each.name)
       out.varint(each.sharedQueued)
+      out.varint(each.room)
     }
     out.varint(instances.size)
     instances.foreach(_.write(out))
@@ -68,8 +69,9 @@ private[probe] final case class InForce(timeoutUs: Long = 0, replay: Long = 0, t
   def all: Seq[Long] = Seq(timeoutUs, replay, tauMs)
 }
 
-/** An operator of the chain, and the chunks in the queue that its instances share. */
-private[probe] final case class OperatorSample(name: String, sharedQueued: Long = 0)
+/** An operator of the chain, chunks in the queue that its instances share, how many it may have. */
+private[probe] final case class OperatorSample(
+    name: String, sharedQueued: Long = 0, room: Long = 0)
 
 /** An instance at the window's end: chunks in its ring and in its outgoing queue, weight, signal. */
 private[probe] final case class InstanceLevels(

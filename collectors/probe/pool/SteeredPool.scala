@@ -70,7 +70,7 @@ private[probe] class SteeredPool(page: PoolPage) {
 
   private def operators: Range = 0 until page.operators
 
-  private def room(position: Int): Long = page.word(page.operator(position) + Operator.Room)
+  private def room(position: Int): Long = page.room(position)
 
   /** Whether the pool has as many instances as are wanted, and chooses among no others. */
   private def isReached(position: Int): Boolean = {

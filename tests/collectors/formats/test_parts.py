@@ -18,7 +18,7 @@ from collectors.formats.pools import InstanceSample, InstanceState, PoolSample, 
 
 # What probe/link/Wire.scala writes for this part; test_probe_formats.py holds the probe to it.
 GOLDEN = bytes.fromhex(
-    "06"  # version
+    "07"  # version
     "cbc9a0e38001"  # window
     "0137"  # executor id
     "066e6f64652d61"  # host
@@ -36,7 +36,7 @@ GOLDEN = bytes.fromhex(
     "04 06 02 ac02"  # policy, chunks held, instances replaced, chunks handed out again
     "09 03 02 01"  # chunks sent, replayed, replays won, results dropped
     "a8c002 01 50"  # timeout, replay, tau
-    "02 06656e72696368 07 0472616e6b 00"  # operators, with what their shared queues hold
+    "02 06656e72696368 07 0c 0472616e6b 00 00"  # operators, their shared queues, their room
     "02 00 02 03 04 01 8020 a01f e8fe02"  # an instance
     "08 c413 01 05"  # its outgoing queue, weight, signal, chunks dropped
     "03 0002 4005 b00a01"  # its latencies
@@ -91,6 +91,7 @@ PART = Part(
                 replay=1,
                 tau_ms=80,
                 shared_queued=(7, 0),
+                room=(12, 0),
             ),
             frozenset({"quer"}),
         ),

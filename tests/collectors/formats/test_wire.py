@@ -49,19 +49,19 @@ GOLDEN = bytes.fromhex(
     "0d1a 02 0131 0000066e6f64652d61 0132 05000162"  # executors: 1 on node-a, 2 on node-b
     "02 01 01 ef05 0a 00 00"  # their metrics: 1 and 2, which the second does not have
     "0f00"  # warming up
-    "1062 01 0673636f726573 066e6f64652d61 01 05 01 04"  # pools: one; policy, held, replaced, again
-    "07 03 02 01 dc0b 01 50"  # chunks sent, replayed, won, dropped; timeout, replay, tau
-    "02 0573636f7265 08 0472616e6b 09 03"  # its operators and shared queues; three instances
-    "00 02 03 02 00 8010 8010 a8c002 06 e419 01 02 02 ca0401 0b01"
-    "00 00 00 00 00 00 00 00 00 00 00 00 00"
-    "01 01 00 00 00 00 00 00 00 00 00 00 00"
-    "02 000002 010201"  # pairs: from the tasks, and from the first to the third
     "1111 10466f726561636842617463685369 6e6b"  # sink
     "1209 02 013104 00 0132 02 01"  # slots: 1 has four cores; 2 has two and is leaving
     "141c 02 00 06646564757065 e907 8020 f1a204"  # state sizes: rows, memory and files of dedupe
     "01 0773657373696f6e 00 05 00"  # of session, rows and files are not told
     "151a ba60 01 0c 02"  # lag: ms, from offsets; twelve partitions, two named
     "086f72646572732d33 8407 086f72646572732d31 07"
+    "1664 01 0673636f726573 066e6f64652d61 01 05 01 04"  # pools: one; policy, held, replaced, again
+    "07 03 02 01 dc0b 01 50"  # chunks sent, replayed, won, dropped; timeout, replay, tau
+    "02 0573636f7265 08 04 0472616e6b 09 05 03"  # operators, shared queues, room; 3 instances
+    "00 02 03 02 00 8010 8010 a8c002 06 e419 01 02 02 ca0401 0b01"
+    "00 00 00 00 00 00 00 00 00 00 00 00 00"
+    "01 01 00 00 00 00 00 00 00 00 00 00 00"
+    "02 000002 010201"  # pairs: from the tasks, and from the first to the third
 )
 
 histograms = st.builds(Histogram.of, st.lists(st.integers(0, 10**9), max_size=20))
@@ -87,6 +87,7 @@ pools = st.builds(
     st.lists(instances, max_size=3).map(tuple),
     st.lists(st.builds(Sent, naturals, naturals, naturals), max_size=2).map(tuple),
     *[naturals] * 10,
+    st.tuples(naturals),
     st.tuples(naturals),
 )
 frames = st.builds(
@@ -220,8 +221,9 @@ def test_pools_as_frames_had_them_before_they_could_be_steered_are_passed_over()
 
 def test_a_pool_of_which_no_shared_queue_is_known_has_empty_ones() -> None:
     [pool] = FULL_FRAME.pools
-    unknown = replace(FULL_FRAME, pools=(replace(pool, shared_queued=()),))
-    assert decode(encode(unknown)).pools == (replace(pool, shared_queued=(0, 0)),)
+    unknown = replace(FULL_FRAME, pools=(replace(pool, shared_queued=(), room=()),))
+    nothing = replace(pool, shared_queued=(0, 0), room=(0, 0))
+    assert decode(encode(unknown)).pools == (nothing,)
 
 
 def test_a_frame_of_another_version_is_named_as_such() -> None:

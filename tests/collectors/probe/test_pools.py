@@ -207,6 +207,7 @@ def test_a_look_says_what_steers_a_pool_and_what_that_does(
     assert second is not None
     assert (second.policy, second.timeout_us, second.replay, second.tau_ms) == (4, 41_000, 2, 80)
     assert second.shared_queued == (0, 12)
+    assert second.room == tuple(len(page.operator(each)) for each in range(page.operators))
     last = second.instances[7]
     assert (last.parked, last.weight, last.signal, last.dropped) == (5, 2_500, 1, 3)
 

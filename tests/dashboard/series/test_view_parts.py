@@ -99,6 +99,12 @@ def test_a_pool_has_what_steers_it_window_by_window() -> None:
         assert values.tolist() == pytest.approx(known, nan_ok=True)
 
 
+def test_a_pool_says_how_far_its_operators_may_grow_where_it_is_known() -> None:
+    told = pool(instance(), instance(operator=1), shared_queued=(0, 0), room=(5, 0))
+    view = seen(frame(0, pools=(told, pool(instance(), host="node-b"))))
+    assert [dict(found.room) for found in view.pools] == [{"score": 5}, {}]
+
+
 def test_queues_of_one_operator_are_siblings() -> None:
     instances = (instance(queued=1), instance(queued=2), instance(operator=1, queued=3))
     view = seen(frame(0, pools=(pool(*instances), pool(instance(), host="node-b"))))

@@ -10,7 +10,12 @@ from tests.dashboard.users import logged_in, person
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("memory_store")]
 
-EXAMPLES = {"<str:job_id>": "a.b", "<int:analysis_id>": "1", "<int:incident_id>": "7"}
+EXAMPLES = {
+    "<str:job_id>": "a.b",
+    "<str:cluster>": "prod",
+    "<int:analysis_id>": "1",
+    "<int:incident_id>": "7",
+}
 
 
 def every_page() -> list[str]:

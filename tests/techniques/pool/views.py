@@ -1,7 +1,8 @@
 """Views of a job with an operator pool, made up from the numbers that a test is about."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import numpy as np
 
@@ -67,6 +68,7 @@ def pool(
     won_per_s: int = 0,
     shared_queued: float = 0.0,
     tau_ms: int = 0,
+    room: Mapping[str, int] = MappingProxyType({}),
 ) -> Pool:
     windows = seconds * PER_SECOND
     nobody = np.empty(0, dtype=object)
@@ -84,6 +86,7 @@ def pool(
         shared_queued=np.full(windows, shared_queued),
         tau_ms=tau_ms,
         replay=0 if np.isnan(timeout_ms) else 1,
+        room=room,
     )
 
 

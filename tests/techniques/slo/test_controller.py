@@ -229,3 +229,13 @@ def test_the_figure_has_the_utility_of_every_ten_seconds_and_its_maximum() -> No
     assert own.y == pytest.approx([17.5] * 12, rel=1e-2)
     assert most.y == (35.0, 35.0)
     assert "no SLO" in figure(job(objective=None), None).note
+
+
+def test_a_pool_is_asked_for_no_more_instances_than_it_has_room_for() -> None:
+    made = pool([One(100, 9.0)], 60, room={"score": 5})
+    elsewhere = pool([One(100, 9.0)], 60, host="node-b", room={"score": 3})
+    sent = {("", "score-0"): 100}
+    late = job(chain(made, sent, 60), chain(elsewhere, sent, 60), latency_ms=400.0, seconds=60)
+    options: Options = checked(TECHNIQUE.options, {"size": 100})
+    found = decide_all({"late": late}, {"late": options}, {"late": Past(Mode.ACT, "run")})
+    assert found["late"].settings == {"instances": {"score": 3}}
