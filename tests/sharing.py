@@ -4,7 +4,7 @@ Most tests wait more than they compute, so workers run beside each other, a file
 session takes a JVM and a while to start, so tests with one go to two workers only: to one those of
 state stores, which wait for checkpoints most of the time, to the other the rest. Those that start
 JVMs as processes are marked `own_jvm` and go to any. Those that would measure their neighbours are
-marked `quiet`: they run one by one beside all of these, which are niced for them.
+marked `quiet` and run alone, when the others are done.
 """
 
 from functools import cache

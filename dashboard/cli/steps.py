@@ -1,17 +1,14 @@
-"""The steps of `curtail test`: programs that run one after another, or together."""
+"""The steps of `curtail test`: programs that run one after another."""
 
 import signal
 import subprocess
-import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import IO
 
 from dashboard.cli.root import ROOT
 
 END_S = 10
-LOOK_EVERY_S = 0.1
 
 
 @dataclass(frozen=True)
@@ -35,61 +32,25 @@ class Outcome:
 
 
 def run(step: Step, env: Mapping[str, str]) -> Outcome:
-    return together([step], env)[0]
+    print(f"\n== {step.name}", flush=True)
+    began_s = time.monotonic()
+    code = wait(subprocess.Popen(step.argv, cwd=ROOT, env={**env, **step.env}))
+    outcome = Outcome(step, code, time.monotonic() - began_s)
+    print(f"== {outcome}", flush=True)
+    return outcome
 
 
-def together(steps: Sequence[Step], env: Mapping[str, str]) -> list[Outcome]:
-    """Runs them at the same time. What the first says is seen as it says it, what the others say
-    when they are done: two at once would be read by nobody."""
-    print(f"\n== {' and '.join(step.name for step in steps)}", flush=True)
-    running = [_Running(step, env, is_seen=step is steps[0]) for step in steps]
-    outcomes: dict[str, Outcome] = {}
+def wait(process: subprocess.Popen[bytes]) -> int:
+    """Returns its code. Whoever is asked to stop asks it too: fixtures of tests clean up only if
+    pytest is asked, not if it is killed."""
     try:
-        while len(outcomes) < len(steps):
-            for each in running:
-                if each.step.name not in outcomes and each.process.poll() is not None:
-                    outcomes[each.step.name] = each.ended()
-            time.sleep(LOOK_EVERY_S)
+        return process.wait()
     except (KeyboardInterrupt, SystemExit) as asked:
-        # Ctrl-C has asked them as well.
+        # Ctrl-C has asked it.
         if isinstance(asked, SystemExit):
-            for each in running:
-                each.process.send_signal(signal.SIGINT)
-        for each in running:
-            end(each.process)
+            process.send_signal(signal.SIGINT)
+        try:
+            process.wait(END_S)
+        except subprocess.TimeoutExpired:
+            process.kill()
         raise
-    return [outcomes[step.name] for step in steps]
-
-
-def end(process: subprocess.Popen[bytes]) -> None:
-    """Waits for one that was asked to stop. Fixtures of tests clean up only if pytest is asked, not
-    if it is killed."""
-    try:
-        process.wait(END_S)
-    except subprocess.TimeoutExpired:
-        process.kill()
-
-
-class _Running:
-    def __init__(self, step: Step, env: Mapping[str, str], *, is_seen: bool) -> None:
-        self.step = step
-        self._began_s = time.monotonic()
-        # Closed once it is shown.
-        self._said: IO[bytes] | None = None if is_seen else tempfile.TemporaryFile()  # noqa: SIM115
-        self.process = subprocess.Popen(
-            step.argv,
-            cwd=ROOT,
-            env={**env, **step.env},
-            stdout=self._said,
-            stderr=None if is_seen else subprocess.STDOUT,
-        )
-
-    def ended(self) -> Outcome:
-        outcome = Outcome(self.step, self.process.returncode, time.monotonic() - self._began_s)
-        if self._said is not None:
-            self._said.seek(0)
-            text = self._said.read().decode(errors="replace")
-            self._said.close()
-            print(f"\n== {self.step.name}\n{text}", flush=True)
-        print(f"== {outcome}", flush=True)
-        return outcome

@@ -37,12 +37,9 @@ CHECKS = (
         (sys.executable, "-c", "from importlinter.cli import lint_imports_command as l; l()"),
     ),
 )
-# Most tests wait more than they compute, so they run side by side. Those that judge a pace run one
-# by one at the same time, and come first wherever both want the CPU: niced like that, the others
-# are no more to them than what runs beside a job on anybody's machine.
+# Most tests wait more than they compute, so they run side by side; those that judge a pace do not.
 SIDE_BY_SIDE = ("-m", "not quiet", "-n", "4", "--dist", "loadfile", "--no-loadscope-reorder")
 ONE_BY_ONE = ("-m", "quiet")
-YIELDING = ("nice", "-n", "10")
 
 
 @dataclass(frozen=True)
@@ -69,7 +66,7 @@ def run(argv: list[str]) -> int:
         data_dir = Path(folder)
         env = environ(os.environ, data_dir)
         if argv:
-            return _wait(subprocess.Popen([*PYTEST, *argv], cwd=ROOT, env=env))
+            return steps.wait(subprocess.Popen([*PYTEST, *argv], cwd=ROOT, env=env))
         with ThreadPoolExecutor(1) as beside:
             making = beside.submit(class_archive)
             checks = [steps.run(step, env) for step in CHECKS]
@@ -80,13 +77,13 @@ def run(argv: list[str]) -> int:
 
 
 def _tests(env: Mapping[str, str], archive: Path | None, data_dir: Path) -> Verdict:
-    """Both halves at once, then the files of what failed in them, alone."""
+    """Both halves, then the files of what failed in them, alone."""
     measured = quick_jvms(archive, measured=True)
     halves = [
-        _pytest("pytest", SIDE_BY_SIDE, data_dir, quick_jvms(archive, measured=False), YIELDING),
+        _pytest("pytest", SIDE_BY_SIDE, data_dir, quick_jvms(archive, measured=False)),
         _pytest("pytest, one by one", ONE_BY_ONE, data_dir, measured),
     ]
-    outcomes = steps.together([half.step for half in halves], env)
+    outcomes = [steps.run(half.step, env) for half in halves]
     lines = [str(outcome) for outcome in outcomes]
     codes = [outcome.code for outcome in outcomes]
     reports = [half.report for half in halves]
@@ -101,16 +98,10 @@ def _tests(env: Mapping[str, str], archive: Path | None, data_dir: Path) -> Verd
     return Verdict(again.code == 0, (*lines, str(again), *unsteady, tally))
 
 
-def _pytest(
-    name: str,
-    words: Sequence[str],
-    data_dir: Path,
-    env: Mapping[str, str],
-    before: tuple[str, ...] = (),
-) -> PytestRun:
+def _pytest(name: str, words: Sequence[str], data_dir: Path, env: Mapping[str, str]) -> PytestRun:
     report, cache = data_dir / f"{name}.xml", data_dir / f"{name}.cache"
     kept = (f"--junitxml={report}", f"--durations={SLOWEST}", "-o", f"cache_dir={cache}")
-    return PytestRun(Step(name, (*before, *PYTEST, *words, *kept), env), report, cache)
+    return PytestRun(Step(name, (*PYTEST, *words, *kept), env), report, cache)
 
 
 def environ(base: Mapping[str, str], data_dir: Path) -> dict[str, str]:
@@ -140,16 +131,6 @@ def counted(*reports: Path, still_failing: int | None = None) -> str:
         failed = still_failing
     line = f"{tests - failed - skipped} passed, {failed} failed"
     return f"{line}, {skipped} skipped" if skipped else line
-
-
-def _wait(process: subprocess.Popen[bytes]) -> int:
-    try:
-        return process.wait()
-    except (KeyboardInterrupt, SystemExit) as asked:
-        if isinstance(asked, SystemExit):
-            process.send_signal(signal.SIGINT)
-        steps.end(process)
-        raise
 
 
 def _terminated(_signum: int, _frame: FrameType | None) -> NoReturn:

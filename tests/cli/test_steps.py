@@ -1,4 +1,4 @@
-"""Programs that run together: what each says is whole, and all end with the one who asked."""
+"""One program after another: its code, and that it ends with the one who runs it."""
 
 import os
 import signal
@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from dashboard.cli.root import ROOT
-from dashboard.cli.steps import Step, run, together
+from dashboard.cli.steps import Step, run
 from tests.waiting import until
 
 
@@ -17,54 +17,33 @@ def python(name: str, code: str, **env: str) -> Step:
     return Step(name, (sys.executable, "-c", code), env)
 
 
-def test_each_has_its_code_and_its_own_environment() -> None:
+def test_a_step_has_its_code_and_its_own_environment(capfd: pytest.CaptureFixture[str]) -> None:
     ask = "import os, sys; sys.exit(int(os.environ['CODE']))"
-    found = together([python("one", ask, CODE="0"), python("other", ask, CODE="3")], os.environ)
-    assert [(each.step.name, each.code) for each in found] == [("one", 0), ("other", 3)]
-    assert str(found[1]).startswith("other ")
-    assert "FAILED with code 3" in str(found[1])
-
-
-def test_what_the_others_say_is_shown_whole_when_they_are_done(
-    capfd: pytest.CaptureFixture[str],
-) -> None:
-    slowly = "import time\nfor at in range(20): print('row', at, flush=True); time.sleep(0.01)"
-    together([python("seen", slowly), python("kept", slowly)], os.environ)
+    assert run(python("one", ask, CODE="0"), os.environ).code == 0
+    assert run(python("other", ask, CODE="3"), os.environ).code == 3
     said = capfd.readouterr().out
-    kept = said[said.index("== kept\n") :]
-    rows = [line for line in kept.splitlines() if line.startswith("row ")]
-    assert rows[:20] == [f"row {at}" for at in range(20)]
-    assert said.startswith("\n== seen and kept\n")
+    assert "== one                  ok, " in said
+    assert "== other                FAILED with code 3, " in said
 
 
-def test_a_step_that_says_nothing_is_as_good(capfd: pytest.CaptureFixture[str]) -> None:
-    assert run(python("silent", "pass"), os.environ).code == 0
-    assert "silent               ok" in capfd.readouterr().out
-
-
-def test_they_are_asked_to_stop_when_the_one_who_runs_them_is(tmp_path: Path) -> None:
+def test_it_is_asked_to_stop_when_the_one_who_runs_it_is(tmp_path: Path) -> None:
     """SIGTERM, as CI sends it: fixtures of tests clean up only if pytest hears of it."""
     waiting = (
         "import pathlib, sys, time\n"
         "here = pathlib.Path(sys.argv[1])\n"
-        "here.with_suffix('.up').touch()\n"
-        "try:\n    time.sleep(600)\n"
+        "try:\n    here.with_suffix('.up').touch()\n    time.sleep(600)\n"
         "except KeyboardInterrupt:\n    here.with_suffix('.asked').touch()\n"
     )
-    names = ("one", "other")
-    made = ", ".join(
-        f"Step({name!r}, (sys.executable, '-c', {waiting!r}, {str(tmp_path / name)!r}))"
-        for name in names
-    )
+    here = tmp_path / "step"
     program = (
         "import os, signal, sys\n"
-        "from dashboard.cli.steps import Step, together\n"
+        "from dashboard.cli.steps import Step, run\n"
         "def stop(*_): raise SystemExit(1)\n"
         "signal.signal(signal.SIGTERM, stop)\n"
-        f"together([{made}], os.environ)\n"
+        f"run(Step('waits', (sys.executable, '-c', {waiting!r}, {str(here)!r})), os.environ)\n"
     )
     runner = subprocess.Popen([sys.executable, "-c", program], cwd=ROOT)
-    until(lambda: all((tmp_path / f"{name}.up").exists() for name in names))
+    until(here.with_suffix(".up").exists)
     runner.send_signal(signal.SIGTERM)
     assert runner.wait(60) == 1
-    assert all((tmp_path / f"{name}.asked").exists() for name in names)
+    assert here.with_suffix(".asked").exists()
