@@ -40,11 +40,12 @@ class FairPools(scheduler: TaskSchedulerImpl) {
     if (of.minShare != minShare) MinShare.setInt(of.pool, minShare)
   }
 
-  /** Removes a pool without tasks; returns whether it is gone. */
-  def removed(name: String): Boolean = scheduler.synchronized {
-    val (empty, busy) = all.filter(_.name == name).partition(_.pool.schedulableQueue.isEmpty)
-    empty.foreach(each => scheduler.rootPool.removeSchedulable(each.pool))
-    busy.isEmpty
+  /** Removes the pool if it has no tasks; returns whether there was one. */
+  def drop(name: String): Boolean = scheduler.synchronized {
+    val there = all.filter(_.name == name)
+    there.filter(_.pool.schedulableQueue.isEmpty)
+      .foreach(each => scheduler.rootPool.removeSchedulable(each.pool))
+    there.nonEmpty
   }
 }
 

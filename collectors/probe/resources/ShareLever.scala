@@ -26,11 +26,12 @@ private[probe] class ShareLever(context: () => Option[SparkContext]) extends Lev
   private val held = mutable.Map.empty[String, Held]
   /** Pools that are not ours, with the weight that they had. */
   private val others = mutable.Map.empty[FairPool, Int]
-  /** Pools that were ours and may have tasks of a batch that is not over, since when. */
-  private val left = mutable.Map.empty[String, Long]
+  /** Pools that were ours and may have tasks of a batch that is not over. */
+  private val left = mutable.Map.empty[String, Leaving]
 
   /** A pool that stays is no harm, so a long batch does not keep the report waiting. */
-  override def settled: Boolean = left.values.forall(System.nanoTime() - _ > PatienceNs)
+  override def settled: Boolean =
+    left.values.forall(each => each.goneNs.isDefined || isLong(each.sinceNs))
 
   override def hold(orders: Seq[Order]): Map[Int, String] =
     if (orders.isEmpty && held.isEmpty && left.isEmpty) Map.empty
@@ -50,8 +51,19 @@ private[probe] class ShareLever(context: () => Option[SparkContext]) extends Lev
     val wanted = wished.collect { case (order, Right(_)) if !refused.contains(order.number) => order.runId }
     held.keys.toSeq.filterNot(wanted.contains).foreach(release(pools, _))
     weigh(pools)
-    left.keys.toSeq.filter(pools.removed).foreach(left.remove)
+    left.keys.toSeq.foreach(drop(pools, _))
     refused
+  }
+
+  /**
+   * Removes a pool that was ours once it is empty. It is empty between two stages of a batch as well,
+   * and then Spark makes it anew for the next one; so it is watched until it has been gone for long.
+   */
+  private def drop(pools: FairPools, pool: String): Unit = {
+    val before = left(pool)
+    if (pools.drop(pool)) left(pool) = before.copy(goneNs = None)
+    else if (before.goneNs.exists(isLong)) left.remove(pool)
+    else if (before.goneNs.isEmpty) left(pool) = before.copy(goneNs = Some(System.nanoTime()))
   }
 
   /** Has the query's jobs run in a pool of its own; returns the reason if they cannot. */
@@ -76,7 +88,7 @@ private[probe] class ShareLever(context: () => Option[SparkContext]) extends Lev
       }
       // Its batch may still run; then it goes on as one of all.
       pools.find(poolOf(runId)).foreach(pools.set(_, 1, 0))
-      left(poolOf(runId)) = System.nanoTime()
+      left(poolOf(runId)) = Leaving(System.nanoTime())
     }
 
   private def weigh(pools: FairPools): Unit = {
@@ -98,6 +110,10 @@ private[probe] object ShareLever {
   private val MostShare = 100
   private val MostMinShare = 1000
   private val PatienceNs = 10L * 1000 * 1000 * 1000
+
+  private final case class Leaving(sinceNs: Long, goneNs: Option[Long] = None)
+
+  private def isLong(sinceNs: Long): Boolean = System.nanoTime() - sinceNs > PatienceNs
 
   private final case class Wish(share: Option[Int], minShare: Int)
 
